@@ -1,0 +1,159 @@
+// What the one-pass and partial kernels share: one threadgroup attends from HEADS query heads of one
+// KV head over a span of tokens, its SIMD-groups taking turns at tiles, and merges their states.
+#ifndef PAGEDRT_SHADERS_ATTEND_H
+#define PAGEDRT_SHADERS_ATTEND_H
+
+#include "cursor.h"
+#include "finish.h"
+#include "heads.h"
+#include "span.h"
+#include "state.h"
+#ifndef TILE_DEPTH
+#include "tile_lanes.h"
+#endif
+
+template <typename T, int D, int HEADS>
+struct Attention {
+  using L = Layout<T, D>;
+
+  float query[HEADS][L::ELEMENTS];
+  State<T, D, HEADS> state;
+  int head_dim;
+  uint lane;
+
+  // Query heads past `heads` are zero: they are computed along and never stored.
+  void start(device const T *queries, uint heads, int dim, uint own_lane) {
+    head_dim = dim;
+    lane = own_lane;
+    for (int h = 0; h < HEADS; ++h) {
+      for (int e = 0; e < elements_used<T, D>(dim); ++e) {
+        const int at = element_of<T, D>(own_lane, e);
+        query[h][e] = uint(h) < heads && at < dim ? float(queries[h * dim + at]) : 0.0f;
+      }
+    }
+    state.clear(dim);
+  }
+
+  void locate(thread Cursor &cursor, device const uint *page_table, int count, thread ulong (&offsets)[TILE_DEPTH]) {
+    for (int i = 0; i < TILE_DEPTH; ++i) {
+      if (i < count) {
+        offsets[i] = cursor.row(page_table) * uint(head_dim);
+      }
+      cursor.advance(L::ROWS);
+    }
+  }
+
+  // How many of this lane's rows of the tile at `token` are in the span.
+  int rows_left(uint token, uint end) const {
+    const uint first = token + lane / L::LANES;
+    const uint left = first < end ? (end - first + L::ROWS - 1) / L::ROWS : 0;
+    return int(min(left, uint(TILE_DEPTH)));
+  }
+
+  void step(device const T *keys, device const T *values, thread const ulong (&offsets)[TILE_DEPTH], int count,
+            float scale) {
+    float scores[HEADS][TILE_DEPTH];
+    tile_scores<T, D, HEADS>(query, keys, offsets, count, head_dim, lane, scores);
+    for (int h = 0; h < HEADS; ++h) {
+      float highest[TILE_DEPTH];
+      for (int i = 0; i < TILE_DEPTH; ++i) {
+        scores[h][i] = i < count ? scores[h][i] * scale : -INFINITY;
+        highest[i] = scores[h][i];
+      }
+      for (int half_way = TILE_DEPTH / 2; half_way > 0; half_way /= 2) {
+        for (int i = 0; i < half_way; ++i) {
+          highest[i] = highest[i + half_way] > highest[i] ? highest[i + half_way] : highest[i];
+        }
+      }
+      const float reference = state.raise(h, highest[0], head_dim);
+      float total[TILE_DEPTH];
+      for (int i = 0; i < TILE_DEPTH; ++i) {
+        scores[h][i] = fast::exp(scores[h][i] - reference);
+        total[i] = scores[h][i];
+      }
+      for (int half_way = TILE_DEPTH / 2; half_way > 0; half_way /= 2) {
+        for (int i = 0; i < half_way; ++i) {
+          total[i] += total[i + half_way];
+        }
+      }
+      state.sum[h] += total[0];
+    }
+    tile_values<T, D, HEADS>(scores, values, offsets, count, head_dim, lane, state.out);
+  }
+
+  // keys and values start at the KV head's first page. Tiles are found one ahead of their use.
+  void attend(device const T *keys, device const T *values, device const uint *page_table, Span span, float scale,
+              uint page_size, Place place) {
+    const uint tile = L::ROWS * TILE_DEPTH;
+    uint token = span.begin + place.simdgroup * tile;
+    Cursor cursor(token + lane / L::LANES, page_size);
+    ulong offsets[TILE_DEPTH];
+    ulong next[TILE_DEPTH];
+    for (int i = 0; i < TILE_DEPTH; ++i) {
+      next[i] = 0;
+    }
+    int count = rows_left(token, span.end);
+    locate(cursor, page_table, count, next);
+    while (token < span.end) {
+      for (int i = 0; i < TILE_DEPTH; ++i) {
+        offsets[i] = next[i];
+      }
+      const uint following = token + tile * place.simdgroups;
+      const int following_count = rows_left(following, span.end);
+      cursor.advance(tile * (place.simdgroups - 1));
+      locate(cursor, page_table, following_count, next);
+      for (int i = 0; i < following_count; ++i) {
+        prefetch_row(keys + next[i], head_dim);
+        prefetch_row(values + next[i], head_dim);
+      }
+      step(keys, values, offsets, count, scale);
+      token = following;
+      count = following_count;
+    }
+    state.merge_rows();
+  }
+};
+
+// The whole of a one-pass or partial kernel, for HEADS query heads at once.
+template <typename T, int D, int HEADS, typename Store>
+inline void attend_and_store(device const T *queries, device const T *key_pages, device const T *value_pages,
+                             device const uint *page_table, device const uint *dependency,
+                             device atomic_uint *status, constant pagedrt_arguments &args,
+                             threadgroup float *shared, uint3 group, Place place, thread Store &store) {
+  const int head_dim = D == 0 ? int(args.head_dim) : D;
+  const uint tokens = dependency[0];
+  const Span span = span_of(min(tokens, args.context_tokens), group.y, args.blocks);
+  const bool legal = span_is_legal(span, tokens, page_table, args, status, shared, place);
+  if (legal) {
+    const Heads heads = heads_of(group.x, HEADS, args);
+    const ulong arena = ulong(heads.kv_head) * args.page_capacity * args.page_size * uint(head_dim);
+    Attention<T, D, HEADS> attention;
+    attention.start(queries + ulong(heads.first) * uint(head_dim), heads.count, head_dim, place.lane);
+    attention.attend(key_pages + arena, value_pages + arena, page_table, span, args.scale, args.page_size, place);
+    store.first = heads.first;
+    finish<T, D, HEADS>(attention.state, heads.count, head_dim, shared, place, store);
+  }
+}
+
+// HEADS is a template argument, so that states stay in registers; the function constant picks it.
+template <typename T, int D, typename Store>
+inline void attend_for_heads(device const T *queries, device const T *key_pages, device const T *value_pages,
+                             device const uint *page_table, device const uint *dependency,
+                             device atomic_uint *status, constant pagedrt_arguments &args,
+                             threadgroup float *shared, uint3 group, Place place, thread Store &store) {
+#define ATTEND(HEADS)                                                                                          \
+  attend_and_store<T, D, HEADS>(queries, key_pages, value_pages, page_table, dependency, status, args, shared, \
+                                group, place, store)
+  if (heads_per_simdgroup == 1) {
+    ATTEND(1);
+  } else if (heads_per_simdgroup == 2) {
+    ATTEND(2);
+  } else if (heads_per_simdgroup == 4) {
+    ATTEND(4);
+  } else {
+    ATTEND(8);
+  }
+#undef ATTEND
+}
+
+#endif
