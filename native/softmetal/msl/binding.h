@@ -20,7 +20,7 @@ static thread_local const uint64_t *function_constants;
 template <typename T, int INDEX>
 struct FunctionConstant {
   FunctionConstant() { library.constant_mask |= 1u << INDEX; }
-  operator T() const {
+  SOFTMETAL_UNCHECKED operator T() const {
     T value;
     __builtin_memcpy(&value, &function_constants[INDEX], sizeof(value));
     return value;
@@ -46,14 +46,14 @@ struct Entry<FUNCTION, void (*)(Parameters...)> {
   enum : uint { BUFFERS = sizeof...(Parameters) - 5 }; // less THREAD_GEOMETRY's
 
   template <size_t... I>
-  static void call(const softmetal_thread *t, std::index_sequence<I...>) {
+  SOFTMETAL_UNCHECKED static void call(const softmetal_thread *t, std::index_sequence<I...>) {
     using All = std::tuple<Parameters...>;
     function_constants = t->constants;
     const uint3 group = {t->threadgroup_position[0], t->threadgroup_position[1], t->threadgroup_position[2]};
     FUNCTION(BufferArgument<std::tuple_element_t<I, All>>::of(t->buffers[I])...,
              static_cast<float *>(t->threadgroup_memory), group, t->lane, t->simdgroup, t->simdgroups);
   }
-  static void run(const softmetal_thread *t) { call(t, std::make_index_sequence<BUFFERS>()); }
+  SOFTMETAL_UNCHECKED static void run(const softmetal_thread *t) { call(t, std::make_index_sequence<BUFFERS>()); }
 };
 
 template <auto FUNCTION>

@@ -14,8 +14,14 @@
 #endif
 
 #include "kernel.h"
+#if SIMD_WIDTH != 1
+#include "simulator/simulator.h"
+#endif
 
 extern "C" const char SOURCE[];
+
+// The simulator checks what a kernel touches, not what stands in for Metal.
+#define SOFTMETAL_UNCHECKED __attribute__((no_sanitize("thread")))
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SIMD-group functions and barriers at width 1, where a SIMD-group is one thread and so is a threadgroup.
-#ifndef SOFTMETAL_MSL_SIMDGROUP_H
-#define SOFTMETAL_MSL_SIMDGROUP_H
+#ifndef SOFTMETAL_MSL_SIMDGROUP_OF_ONE_H
+#define SOFTMETAL_MSL_SIMDGROUP_OF_ONE_H
 
 #include "types.h"
 

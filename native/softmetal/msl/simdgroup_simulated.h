@@ -1,0 +1,34 @@
+// SIMD-group functions and barriers of a simulated thread: they meet the other lanes in the engine.
+#ifndef SOFTMETAL_MSL_SIMDGROUP_SIMULATED_H
+#define SOFTMETAL_MSL_SIMDGROUP_SIMULATED_H
+
+#include "types.h"
+
+namespace metal {
+
+enum class mem_flags { mem_none = 0, mem_device = SIMULATOR_MEM_DEVICE, mem_threadgroup = SIMULATOR_MEM_THREADGROUP };
+
+SOFTMETAL_UNCHECKED inline void threadgroup_barrier(mem_flags flags) {
+  softmetal_simulator_barrier(int(flags));
+}
+
+// Operations of one number may meet: a shuffle's mask must be the same in every lane.
+enum : uint64_t { OPERATION_MIN = 1, OPERATION_SHUFFLE_XOR = 0x100 };
+
+SOFTMETAL_UNCHECKED inline uint simd_min(uint value) {
+  const uint64_t *values = softmetal_simulator_exchange(value, OPERATION_MIN);
+  uint least = value;
+  for (int lane = 0; lane < SIMULATOR_WIDTH; ++lane) {
+    least = uint(values[lane]) < least ? uint(values[lane]) : least;
+  }
+  return least;
+}
+
+SOFTMETAL_UNCHECKED inline float simd_shuffle_xor(float value, ushort mask) {
+  const uint64_t *values = softmetal_simulator_exchange(as_type<uint>(value), OPERATION_SHUFFLE_XOR + mask);
+  return as_type<float>(uint(values[softmetal_simulator_lane() ^ mask]));
+}
+
+} // namespace metal
+
+#endif
