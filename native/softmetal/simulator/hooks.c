@@ -49,3 +49,7 @@ int __tsan_atomic32_compare_exchange_weak(volatile uint32_t *p, uint32_t *expect
   *p = desired;
   return 1;
 }
+
+void softmetal_simulator_read(const void *address, size_t length) {
+  engine_access(address, length, ACCESS_READ);
+}

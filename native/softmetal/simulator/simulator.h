@@ -27,9 +27,18 @@ typedef struct simulator_dispatch {
 
 /* Runs the whole dispatch on the calling thread. False when the kernel broke a rule: message then
  * names the kernel, the thread, and the buffer or barrier and offset. */
-__attribute__((visibility("default"))) bool softmetal_simulator_run(const simulator_dispatch *dispatch, char *message, size_t message_size);
+bool softmetal_simulator_run(const simulator_dispatch *dispatch, char *message, size_t message_size);
+
+/* The one symbol that the simulator's shared object exports: its engine and its kernels. */
+typedef struct softmetal_simulator {
+  bool (*run)(const simulator_dispatch *dispatch, char *message, size_t message_size);
+  const softmetal_library *const *libraries;
+  uint32_t library_count;
+} softmetal_simulator;
+__attribute__((visibility("default"))) const softmetal_simulator *softmetal_simulator_open(void);
 
 /* What a kernel compiled for the simulator calls in place of Metal's functions. */
+void softmetal_simulator_read(const void *address, size_t length);
 enum { SIMULATOR_MEM_DEVICE = 1, SIMULATOR_MEM_THREADGROUP = 2 };
 void softmetal_simulator_barrier(int flags);
 /* [[thread_index_in_simdgroup]] of the running thread. */
