@@ -93,6 +93,7 @@ struct Attention {
       next[i] = 0;
     }
     int count = rows_left(token, span.end);
+    int unsettled = 0;
     locate(cursor, page_table, count, next);
     while (token < span.end) {
       for (int i = 0; i < TILE_DEPTH; ++i) {
@@ -107,9 +108,15 @@ struct Attention {
         prefetch_row(values + next[i], head_dim);
       }
       step(keys, values, offsets, count, scale);
+      unsettled += 1;
+      if (unsettled == TILES_TO_SETTLE) {
+        state.settle_all(head_dim);
+        unsettled = 0;
+      }
       token = following;
       count = following_count;
     }
+    state.end(head_dim);
     state.merge_rows();
   }
 };

@@ -24,14 +24,15 @@ template <typename T>
       const float reference = state.raise(0, maximums[row], head_dim);
       const float weight = fast::exp(maximums[row] - reference);
       device const float *partial = partials + ulong(row) * args.head_dim;
-      state.sum[0] += sums[row] * weight;
+      settle(state.settled_sum[0], state.lost_sum[0], sums[row] * weight);
       for (int e = 0; e < elements_used<float, 0>(head_dim); ++e) {
         const int at = element_of<float, 0>(lane, e);
         if (at < head_dim) {
-          state.out[0][e] += partial[at] * weight;
+          settle(state.settled_out[0][e], state.lost_out[0][e], partial[at] * weight);
         }
       }
     }
+    state.end(head_dim);
     const OutputStore<T> store = {out, args.head_dim, group.x};
     finish<float, 0, 1>(state, 1, head_dim, shared, place, store);
   }

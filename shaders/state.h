@@ -1,4 +1,5 @@
-// The running softmax over the tokens seen so far; sums and outputs are relative to exp(maximum).
+// The running softmax over the tokens seen so far. Sums and outputs are relative to exp(maximum), which
+// is the largest score or a little less.
 #ifndef PAGEDRT_SHADERS_STATE_H
 #define PAGEDRT_SHADERS_STATE_H
 
@@ -14,6 +15,19 @@ inline float normalised(float out, float sum) {
   return sum == 0.0f ? 0.0f : out / sum;
 }
 
+// A maximum is raised only when a score lies this far above it, so that rescaling, which rounds, is
+// rare; weights stay below exp(8).
+#define RAISE_MARGIN 8.0f
+
+// Compensated addition: what total + term rounds away is kept in `lost` and added next time.
+inline void settle(thread float &total, thread float &lost, float term) {
+  const float adjusted = term - lost;
+  const float grown = total + adjusted;
+  const float error = (grown - total) - adjusted;
+  lost = error == error ? error : 0.0f; // an infinite total loses nothing
+  total = grown;
+}
+
 template <typename T, int D, int HEADS>
 struct State {
   enum : int { ELEMENTS = Layout<T, D>::ELEMENTS };
@@ -21,30 +35,58 @@ struct State {
   float maximum[HEADS];
   float sum[HEADS];
   float out[HEADS][ELEMENTS];
+  // Sums of many tokens would drift: every TILES_TO_SETTLE tiles they move here.
+  float settled_sum[HEADS];
+  float lost_sum[HEADS];
+  float settled_out[HEADS][ELEMENTS];
+  float lost_out[HEADS][ELEMENTS];
 
   void clear(int head_dim) {
     for (int h = 0; h < HEADS; ++h) {
       maximum[h] = -INFINITY;
+      sum[h] = settled_sum[h] = lost_sum[h] = 0.0f;
+      for (int e = 0; e < elements_used<T, D>(head_dim); ++e) {
+        out[h][e] = settled_out[h][e] = lost_out[h][e] = 0.0f;
+      }
+    }
+  }
+
+  // Makes room for scores up to `highest`; returns what new exponents are taken against.
+  float raise(int h, float highest, int head_dim) {
+    if (highest > maximum[h] + RAISE_MARGIN) {
+      const float factor = fast::exp(maximum[h] - reference_of(highest));
+      sum[h] *= factor;
+      settled_sum[h] *= factor;
+      lost_sum[h] *= factor;
+      for (int e = 0; e < elements_used<T, D>(head_dim); ++e) {
+        out[h][e] *= factor;
+        settled_out[h][e] *= factor;
+        lost_out[h][e] *= factor;
+      }
+      maximum[h] = highest;
+    }
+    return reference_of(maximum[h]);
+  }
+
+  void settle_all(int head_dim) {
+    for (int h = 0; h < HEADS; ++h) {
+      settle(settled_sum[h], lost_sum[h], sum[h]);
       sum[h] = 0.0f;
       for (int e = 0; e < elements_used<T, D>(head_dim); ++e) {
+        settle(settled_out[h][e], lost_out[h][e], out[h][e]);
         out[h][e] = 0.0f;
       }
     }
   }
 
-  // Makes room for scores up to `other`; returns what new exponents are taken against.
-  float raise(int h, float other, int head_dim) {
-    const float highest = other > maximum[h] ? other : maximum[h];
-    const float reference = reference_of(highest);
-    if (highest != maximum[h]) {
-      const float factor = fast::exp(maximum[h] - reference);
-      sum[h] *= factor;
+  // After the last tile: sum and out are the whole.
+  void end(int head_dim) {
+    for (int h = 0; h < HEADS; ++h) {
+      sum[h] = settled_sum[h] + (sum[h] - lost_sum[h]);
       for (int e = 0; e < elements_used<T, D>(head_dim); ++e) {
-        out[h][e] *= factor;
+        out[h][e] = settled_out[h][e] + (out[h][e] - lost_out[h][e]);
       }
-      maximum[h] = highest;
     }
-    return reference;
   }
 
   // Merges the row slots of a SIMD-group; every lane ends with the whole.

@@ -5,6 +5,7 @@
 #include "layout.h"
 
 #define TILE_DEPTH 4 // rows a lane has in flight
+#define TILES_TO_SETTLE 8
 
 inline void load_chunk(device const float *from, thread float *to) {
   const float4 v = *reinterpret_cast<device const float4 *>(from);

@@ -7,6 +7,7 @@
 #include "vector.h"
 
 #define TILE_DEPTH 16 // tokens of a tile: one default page
+#define TILES_TO_SETTLE 16
 
 // Heads and tokens of one register block: HEADS x TOKENS accumulators, which one fold sums up.
 template <int HEADS>
@@ -77,7 +78,7 @@ __attribute__((noinline)) static void value_block(const float *weights, const T 
   Vector sum[COUNT][VECTORS];
   for (int h = 0; h < COUNT; ++h) {
     for (int c = 0; c < VECTORS; ++c) {
-      sum[h][c] = load_vector(out + h * out_stride + d + c * VECTOR_FLOATS);
+      sum[h][c] = Vector{}; // the tile's own: adding token by token to `out` would drift
     }
   }
   for (int t = 0; t < count; ++t) {
@@ -91,18 +92,19 @@ __attribute__((noinline)) static void value_block(const float *weights, const T 
   }
   for (int h = 0; h < COUNT; ++h) {
     for (int c = 0; c < VECTORS; ++c) {
-      store_vector(out + h * out_stride + d + c * VECTOR_FLOATS, sum[h][c]);
+      float *to = out + h * out_stride + d + c * VECTOR_FLOATS;
+      store_vector(to, load_vector(to) + sum[h][c]);
     }
   }
 }
 
 template <typename T>
 static void value_tail(const float *weights, const T *const *rows, int count, int d, int n, float *out) {
-  Vector sum = load_part(out + d, n);
+  Vector sum = {};
   for (int t = 0; t < count; ++t) {
     sum += load_part(rows[t] + d, n) * weights[t];
   }
-  store_part(out + d, sum, n);
+  store_part(out + d, load_part(out + d, n) + sum, n);
 }
 
 template <typename T, int D, int HEADS>

@@ -1,12 +1,12 @@
 """One cell of a differential test: its inputs, made from a seed, and its comparison with the oracle."""
 
 import zlib
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
 import pagedrt
-from helpers import oracle
+from helpers import fills, oracle
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Cell:
     page_size: int
     dependency: int | None = None  # tokens valid when the kernel runs; None: all of the context
     repeated: bool = False  # the table names some pages more than once
+    fill: str = "normal"  # one of fills.FILLS
 
     @property
     def tokens(self):
@@ -42,6 +43,14 @@ class Inputs:
     page_table: np.ndarray
     dependency: np.ndarray
     scale: float
+    used: np.ndarray  # bool [capacity, page_size]: the slots that hold valid tokens
+
+    def cleaned(self):
+        """The same with zeros in unused slots and no table entries to spare."""
+        clean = replace(self, key_pages=self.key_pages.copy(), value_pages=self.value_pages.copy())
+        for pages in (clean.key_pages, clean.value_pages):
+            pages[:, ~self.used] = 0
+        return clean
 
     @property
     def arrays(self):
@@ -49,32 +58,31 @@ class Inputs:
 
 
 def make(cell):
-    """Normal inputs; every slot that no valid token lies in holds NaN, so that one stray read shows."""
+    """Every slot that no valid token lies in holds NaN, so that one stray read shows."""
     rng = np.random.default_rng(zlib.crc32(repr(astuple(cell)).encode()))
     dtype = oracle.DTYPES[cell.dtype]
-    used = -(-cell.context_tokens // cell.page_size)
-    capacity = used + 3
-    page_table = rng.permutation(capacity)[:used].astype(np.uint32)
+    pages = -(-cell.context_tokens // cell.page_size)
+    capacity = pages + 3
+    page_table = rng.permutation(capacity)[:pages].astype(np.uint32)
     if cell.repeated:
-        page_table = rng.choice(page_table, used).astype(np.uint32)
+        page_table = rng.choice(page_table, pages).astype(np.uint32)
     shape = (cell.kv_heads, capacity, cell.page_size, cell.head_dim)
+    query_heads = cell.kv_heads * cell.group_factor
     tokens = np.arange(cell.tokens)
-    stray = np.ones(shape[1:3], bool)
-    stray[page_table[tokens // cell.page_size], tokens % cell.page_size] = False
-
-    def pages():
-        filled = rng.standard_normal(shape, dtype=np.float32).astype(dtype)
-        filled[:, stray] = np.nan
-        return filled
-
-    queries = rng.standard_normal((1, cell.kv_heads * cell.group_factor, 1, cell.head_dim), dtype=np.float32)
+    at = page_table[tokens // cell.page_size], tokens % cell.page_size
+    used = np.zeros(shape[1:3], bool)
+    used[at] = True
+    filled = fills.FILLS[cell.fill](rng, query_heads, shape, at, dtype)
+    for pages in (filled.key_pages, filled.value_pages):
+        pages[:, ~used] = np.nan
     return Inputs(
-        queries.astype(dtype),
-        pages(),
-        pages(),
+        filled.queries.reshape(1, query_heads, 1, cell.head_dim),
+        filled.key_pages,
+        filled.value_pages,
         page_table,
         np.array([cell.tokens], np.uint32),
-        float(cell.head_dim) ** -0.5,
+        filled.scale,
+        used,
     )
 
 

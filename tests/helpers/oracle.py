@@ -54,11 +54,13 @@ def attend(queries, key_pages, value_pages, page_table, tokens, scale):
         spread = (weights @ np.abs(values)).reshape(query_heads, head_dim)
         lse = (reference + np.log(total)).reshape(query_heads)
     largest = float(np.nanmax(size, initial=0.0, where=np.isfinite(size)))
-    return Expected(out, (ROUNDINGS + 2 * largest) * 2.0**-24 * spread, lse, largest)
+    bound = (ROUNDINGS + 2 * largest) * 2.0**-24 * spread + (tokens + 1) * 2.0**-149
+    return Expected(out, bound, lse, largest)
 
 
-# c of the bound: the roundings that do not grow with the scores. exp 2, its argument's own 1,
-# p * v and the running sums 2, the quotient and the merge of blocks 3.
+# c of the bound, in units of 2^-24, for what does not grow with the scores: a tile's products and
+# sums (16 in a chain) 3, their settling 1, exp and its argument 2, merges and the quotient 2. Below
+# float32's normal range each product errs by up to half of 2^-149 instead.
 ROUNDINGS = 8
 
 

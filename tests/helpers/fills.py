@@ -1,0 +1,102 @@
+"""What the arrays of a cell hold: each fill is a kind of input that breaks some kernel somewhere."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Filled:
+    queries: np.ndarray  # [query_heads, head_dim]
+    key_pages: np.ndarray
+    value_pages: np.ndarray
+    scale: float
+
+
+def normal(rng, query_heads, shape, at, dtype):
+    """Unit normal, scale 1 / sqrt(head_dim)."""
+
+    def draw(*size):
+        return rng.standard_normal(size, dtype=np.float32).astype(dtype)
+
+    return Filled(draw(query_heads, shape[3]), draw(*shape), draw(*shape), float(shape[3]) ** -0.5)
+
+
+def peaked(rng, query_heads, shape, at, dtype):
+    """One token's key lies along a query and outweighs all others."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    if len(at[0]):
+        one = rng.integers(len(at[0]))
+        heads = np.arange(shape[0]) * (query_heads // shape[0])
+        filled.key_pages[:, at[0][one], at[1][one]] = filled.queries[heads] * dtype.type(4)
+    return filled
+
+
+def constant(rng, query_heads, shape, at, dtype):
+    """All scores equal: the mean of equal values must be exact to the bound."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    filled.queries[...] = 0.5
+    filled.key_pages[...] = 0.25
+    filled.value_pages[...] = rng.choice([1.0, -3.0, 0.1])
+    return filled
+
+
+def large_scores(rng, query_heads, shape, at, dtype):
+    """Scores to about 1e4: nearly all weights underflow."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    filled.scale = 3000.0 * float(shape[3]) ** -0.5
+    return filled
+
+
+def subnormal(rng, query_heads, shape, at, dtype):
+    """Values below the dtype's smallest normal number."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    tiny = 1e-6 if dtype == np.float16 else 1e-39
+    filled.value_pages = (filled.value_pages.astype(np.float64) * tiny).astype(dtype)
+    return filled
+
+
+def hidden_keys(rng, query_heads, shape, at, dtype):
+    """Scores of -inf, as an additive mask leaves them: all of them for some heads."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    filled.queries = np.abs(filled.queries) + dtype.type(0.01)
+    hidden = rng.random(len(at[0])) < 0.5
+    filled.key_pages[:, at[0][hidden], at[1][hidden]] = -np.inf
+    filled.key_pages[0, at[0], at[1]] = -np.inf
+    return filled
+
+
+def _one_bad(rng, pages, at, value):
+    if len(at[0]):
+        one = rng.integers(len(at[0]))
+        head, element = rng.integers(pages.shape[0]), rng.integers(pages.shape[3])
+        pages[head, at[0][one], at[1][one], element] = value
+
+
+def special_keys(rng, query_heads, shape, at, dtype):
+    """A NaN or infinity in one key."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    _one_bad(rng, filled.key_pages, at, rng.choice([np.nan, np.inf, -np.inf]))
+    return filled
+
+
+def special_values(rng, query_heads, shape, at, dtype):
+    """A NaN or infinity in one value: it must reach its own element of its own heads, no other."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    _one_bad(rng, filled.value_pages, at, rng.choice([np.nan, np.inf, -np.inf]))
+    return filled
+
+
+FILLS = {
+    f.__name__: f
+    for f in (
+        normal,
+        peaked,
+        constant,
+        large_scores,
+        subnormal,
+        hidden_keys,
+        special_keys,
+        special_values,
+    )
+}
