@@ -47,7 +47,6 @@ cdef extern from "pagedrt.h" nogil:
         uint64_t pipelines_built
         uint64_t scratch_prepares
 
-    const char *const *pagedrt_families()
     pagedrt_status pagedrt_device_create(const char *family, uint32_t threads, pagedrt_device **device)
     pagedrt_status pagedrt_device_close(pagedrt_device *device)
     void pagedrt_device_destroy(pagedrt_device *device)

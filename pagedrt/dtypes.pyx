@@ -1,7 +1,7 @@
 """The element types of queries, keys and values: float32, float16, bfloat16.
 
-bfloat16 is ml_dtypes.bfloat16, whose NumPy type number exists only once ml_dtypes is imported. So nothing is imported here:
-an array of that type cannot reach us before its caller has imported it.
+bfloat16 is ml_dtypes.bfloat16, whose NumPy type number exists only once ml_dtypes is imported. It is not imported
+here: an array of that type cannot reach us before its caller has imported it.
 """
 
 import sys
@@ -14,8 +14,6 @@ from pagedrt.errors import InvalidInputError
 
 cnp.import_array()
 
-NAMES = ("float32", "float16", "bfloat16")
-
 cdef int bfloat16_number = -1  # unknown until ml_dtypes is seen
 
 
@@ -25,7 +23,7 @@ cdef bint to_native(int type_number, pagedrt_dtype *dtype) noexcept:
         dtype[0] = PAGEDRT_FLOAT32
     elif type_number == cnp.NPY_FLOAT16:
         dtype[0] = PAGEDRT_FLOAT16
-    elif type_number >= cnp.NPY_USERDEF and is_bfloat16(type_number):
+    elif is_bfloat16(type_number):
         dtype[0] = PAGEDRT_BFLOAT16
     else:
         return False
@@ -42,9 +40,10 @@ cdef bint is_bfloat16(int type_number) noexcept:
 
 
 def resolve(dtype):
-    """The NumPy dtype of a dtype or name in native byte order; "bfloat16" is ml_dtypes.bfloat16.
+    """The NumPy dtype of a dtype or name; "bfloat16" is ml_dtypes.bfloat16.
 
-    InvalidInputError where there is no such dtype, ml_dtypes is missing, or the dtype holds Python objects.
+    InvalidInputError where there is no such dtype, ml_dtypes is missing, or the dtype holds Python objects or
+    is of foreign byte order.
     """
     if isinstance(dtype, str) and dtype == "bfloat16":
         try:
@@ -62,12 +61,14 @@ def resolve(dtype):
         raise InvalidInputError(f"dtype: got {dtype!r}, expected a NumPy dtype, its name or 'bfloat16'") from None
     if resolved.hasobject:
         raise InvalidInputError(f"dtype: got {resolved}, expected one without Python objects")
-    return resolved.newbyteorder("=")
+    if not resolved.isnative:
+        raise InvalidInputError(f"dtype: got {resolved.str}, expected native byte order")
+    return resolved
 
 
 def resolve_float(dtype):
     """As resolve, but one of float32, float16 and bfloat16."""
-    cdef pagedrt_dtype ignored
+    cdef pagedrt_dtype ignored = PAGEDRT_FLOAT32
     resolved = resolve(dtype)
     if not to_native((<cnp.dtype> resolved).type_num, &ignored):
         raise InvalidInputError(f"dtype: got {resolved}, expected float32, float16 or bfloat16")

@@ -22,7 +22,7 @@ class InvalidInputError(Error, ValueError):
 
 
 class DeviceError(Error, RuntimeError):
-    """The device is absent or failed, or found a bad page id or token count while it ran."""
+    """The device is absent, or failed at its work."""
 
     __module__ = "pagedrt"
 

@@ -1,0 +1,15 @@
+#include "execution/family.h"
+
+#include <string.h>
+
+const softmetal_family *softmetal_family_find(const char *name, const char **reason) {
+  if (strcmp(name, softmetal_family_cpu.name) == 0) return &softmetal_family_cpu;
+  if (strcmp(name, "metal") == 0) {
+    *reason = "no Apple GPU on this machine: this build runs on softmetal; families here: cpu";
+  } else if (strcmp(name, "simulator") == 0) {
+    *reason = "this build has no simulator yet; families here: cpu";
+  } else {
+    *reason = "no such family; families here: cpu";
+  }
+  return NULL;
+}

@@ -1,0 +1,23 @@
+/* What testing.h has set, as the rest of softmetal reads it. */
+#ifndef SOFTMETAL_HOOKS_H
+#define SOFTMETAL_HOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+extern bool softmetal_hook_counting;
+bool softmetal_hook_count_call(void);
+
+/* Whether this fallible call is to fail. */
+static inline bool softmetal_hook_fails(void) {
+  return __atomic_load_n(&softmetal_hook_counting, __ATOMIC_RELAXED) && softmetal_hook_count_call();
+}
+
+int64_t softmetal_hook_failure_code(void);
+/* NULL or 0 where nothing was set. */
+const char *softmetal_hook_instruction_set(void);
+uint64_t softmetal_hook_max_buffer_length(void);
+uint32_t softmetal_hook_max_threads(void);
+uint64_t softmetal_hook_seed(void);
+
+#endif

@@ -1,0 +1,93 @@
+#define _GNU_SOURCE
+#include "metal/buffer.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hooks.h"
+
+static const NSUInteger HUGE_PAGE = 2u << 20, HUGE_FROM = 4u << 20;
+
+static NSUInteger page_size(void) {
+  return (NSUInteger)sysconf(_SC_PAGESIZE);
+}
+
+/* Shared and private are what Apple silicon's buffers know beside managed, which nothing here needs. */
+static BOOL options_valid(MTLResourceOptions options) {
+  const MTLResourceOptions known = MTLResourceCPUCacheModeWriteCombined | MTLResourceStorageModePrivate |
+                                   MTLResourceHazardTrackingModeUntracked | MTLResourceHazardTrackingModeTracked;
+  const MTLResourceOptions both = MTLResourceHazardTrackingModeUntracked | MTLResourceHazardTrackingModeTracked;
+  return (options & ~known) == 0 && (options & both) != both;
+}
+
+/* Maps more than is wanted, to cut a start that huge pages can lie at. */
+static char *map_aligned(NSUInteger bytes) {
+  char *start = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return NULL;
+  NSUInteger before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
+  if (before > 0) munmap(start, before);
+  munmap(start + before + bytes, HUGE_PAGE - before);
+  madvise(start + before, bytes, MADV_HUGEPAGE);
+  return start + before;
+}
+
+static char *map(NSUInteger bytes) {
+  if (bytes >= HUGE_FROM) return map_aligned(bytes);
+  char *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return start != MAP_FAILED ? start : NULL;
+}
+
+static SoftmetalBuffer *buffer_around(SoftmetalDevice *device, char *pointer, NSUInteger length, MTLResourceOptions options) {
+  SoftmetalBuffer *buffer = [[SoftmetalBuffer alloc] init];
+  if (buffer == nil) return nil;
+  buffer->device = [device retain];
+  buffer->pointer = pointer;
+  buffer->length = length;
+  buffer->storageMode = (options >> 4) & 15;
+  return buffer;
+}
+
+SoftmetalBuffer *softmetal_buffer_new(SoftmetalDevice *device, NSUInteger length, MTLResourceOptions options) {
+  if (softmetal_hook_fails() || length == 0 || length > device->maxBufferLength || !options_valid(options)) return nil;
+  NSUInteger page = page_size(), bytes = (length + page - 1) / page * page;
+  char *pointer = map(bytes);
+  if (pointer == NULL) return nil;
+  SoftmetalBuffer *buffer = buffer_around(device, pointer, length, options);
+  if (buffer == nil) munmap(pointer, bytes);
+  else buffer->mapped = bytes;
+  return buffer;
+}
+
+SoftmetalBuffer *softmetal_buffer_wrap(SoftmetalDevice *device, void *pointer, NSUInteger length, MTLResourceOptions options) {
+  NSUInteger page = page_size();
+  if (softmetal_hook_fails() || pointer == NULL || length == 0 || length > device->maxBufferLength) return nil;
+  if ((uintptr_t)pointer % page != 0 || length % page != 0) return nil;
+  if (!options_valid(options) || (options & MTLResourceStorageModePrivate) != 0) return nil;
+  return buffer_around(device, pointer, length, options);
+}
+
+@implementation SoftmetalBuffer
+
+- (void)dealloc {
+  if (mapped > 0) munmap(pointer, mapped);
+  [device release];
+  [super dealloc];
+}
+
+- (id<MTLDevice>)device {
+  return device;
+}
+
+- (MTLStorageMode)storageMode {
+  return storageMode;
+}
+
+- (NSUInteger)length {
+  return length;
+}
+
+- (void *)contents {
+  return storageMode == MTLStorageModePrivate ? NULL : pointer;
+}
+
+@end

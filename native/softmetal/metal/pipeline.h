@@ -1,0 +1,19 @@
+#ifndef SOFTMETAL_PIPELINE_H
+#define SOFTMETAL_PIPELINE_H
+
+#include "metal/device.h"
+
+@interface SoftmetalPipeline : NSObject <MTLComputePipelineState> {
+ @public
+  SoftmetalDevice *device;
+  const softmetal_kernel *kernel;
+  uint64_t constants[SOFTMETAL_CONSTANTS];
+  uint32_t maxThreads;         /* per threadgroup */
+  uint64_t groupPicoseconds;   /* see softmetal_dispatch */
+}
+@end
+
+/* +1 */
+SoftmetalPipeline *softmetal_pipeline_new(SoftmetalDevice *device, id<MTLFunction> function, NSError **error);
+
+#endif

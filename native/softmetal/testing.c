@@ -1,0 +1,72 @@
+#include "testing.h"
+
+#include <stdio.h>
+
+#include "execution/thread.h"
+#include "hooks.h"
+
+bool softmetal_hook_counting;
+
+static char instruction_set[16];
+static uint64_t max_buffer_length, seed, calls, failing_call;
+static uint32_t max_threads;
+static int64_t failure_code = 1; /* MTLCommandBufferErrorInternal */
+
+void softmetal_testing_set_instruction_set(const char *name) {
+  snprintf(instruction_set, sizeof instruction_set, "%s", name != NULL ? name : "");
+}
+
+const char *softmetal_hook_instruction_set(void) {
+  return instruction_set[0] != 0 ? instruction_set : NULL;
+}
+
+void softmetal_testing_set_max_buffer_length(uint64_t bytes) {
+  max_buffer_length = bytes;
+}
+
+uint64_t softmetal_hook_max_buffer_length(void) {
+  return max_buffer_length;
+}
+
+void softmetal_testing_set_max_threads(uint32_t threads) {
+  max_threads = threads;
+}
+
+uint32_t softmetal_hook_max_threads(void) {
+  return max_threads;
+}
+
+void softmetal_testing_set_seed(uint64_t value) {
+  __atomic_store_n(&seed, value, __ATOMIC_RELAXED);
+}
+
+uint64_t softmetal_hook_seed(void) {
+  return __atomic_load_n(&seed, __ATOMIC_RELAXED);
+}
+
+void softmetal_testing_fail_call(uint64_t n) {
+  __atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&failing_call, n, __ATOMIC_RELAXED);
+  __atomic_store_n(&softmetal_hook_counting, true, __ATOMIC_RELAXED);
+}
+
+bool softmetal_hook_count_call(void) {
+  uint64_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+  return call == __atomic_load_n(&failing_call, __ATOMIC_RELAXED);
+}
+
+uint64_t softmetal_testing_calls_made(void) {
+  return __atomic_load_n(&calls, __ATOMIC_RELAXED);
+}
+
+void softmetal_testing_set_failure_code(int64_t code) {
+  __atomic_store_n(&failure_code, code, __ATOMIC_RELAXED);
+}
+
+int64_t softmetal_hook_failure_code(void) {
+  return __atomic_load_n(&failure_code, __ATOMIC_RELAXED);
+}
+
+int64_t softmetal_testing_live_objects(void) {
+  return softmetal_thread_live_objects();
+}

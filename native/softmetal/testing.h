@@ -1,0 +1,39 @@
+/* Hooks for tests; not installed. What is set holds for devices opened afterwards, but for the seed and
+ * failures, which hold at once. */
+#ifndef SOFTMETAL_TESTING_H
+#define SOFTMETAL_TESTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SOFTMETAL_TESTING __attribute__((visibility("default")))
+
+/* The best instruction set to use ("avx512", "avx2", "baseline"); NULL: the best that the CPU has. A
+ * device cannot be opened with one that the CPU lacks. The string is copied. */
+SOFTMETAL_TESTING void softmetal_testing_set_instruction_set(const char *name);
+/* Bytes; 0: the default. */
+SOFTMETAL_TESTING void softmetal_testing_set_max_buffer_length(uint64_t bytes);
+/* Threads per threadgroup that pipelines allow at most; 0: the family's limit. */
+SOFTMETAL_TESTING void softmetal_testing_set_max_threads(uint32_t threads);
+/* Runs threadgroups in an order of the seed's; 0: in grid order. */
+SOFTMETAL_TESTING void softmetal_testing_set_seed(uint64_t seed);
+
+/* The n-th fallible Metal call from now fails (1: the next); 0: none. It returns nil, with an NSError
+ * where it takes one; a commit's command buffer ends in an error with the failure code. */
+SOFTMETAL_TESTING void softmetal_testing_fail_call(uint64_t n);
+/* An MTLCommandBufferError; at first MTLCommandBufferErrorInternal. */
+SOFTMETAL_TESTING void softmetal_testing_set_failure_code(int64_t code);
+/* Fallible calls since the last fail_call. */
+SOFTMETAL_TESTING uint64_t softmetal_testing_calls_made(void);
+
+/* Objects alive in this process, autoreleased ones included. */
+SOFTMETAL_TESTING int64_t softmetal_testing_live_objects(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

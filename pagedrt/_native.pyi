@@ -1,0 +1,3 @@
+version: str
+
+def load_modules(path: str) -> None: ...

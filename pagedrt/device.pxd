@@ -1,0 +1,18 @@
+cimport numpy as cnp
+from libc.stddef cimport size_t
+
+from pagedrt.c_api cimport pagedrt_device
+
+cdef class Device:
+    cdef pagedrt_device *handle
+    cdef readonly str family         # "metal", "cpu" or "simulator"
+    cdef readonly bint closed
+    cdef readonly size_t max_buffer_length  # bytes
+    cdef size_t memory_page                 # bytes
+    cdef object __weakref__
+
+    cdef int require_open(self) except -1
+    cdef cnp.ndarray allocate(self, int ndim, cnp.npy_intp *shape, cnp.dtype dtype, size_t nbytes)
+    cdef cnp.ndarray adopt(self, cnp.ndarray array)
+
+cdef Device default()

@@ -1,0 +1,143 @@
+"""python -m pagedrt selftest: every kernel instance against a float64 reference, as a table."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+import pagedrt
+from pagedrt import heuristics
+from pagedrt.info import versions
+
+ONE_PASS_HEAD_DIMS = (1, 8, 32, 40, 64, 80, 96, 100, 128, 160, 192, 224, 256, 320, 512)
+PARTIAL_HEAD_DIMS = tuple(range(heuristics.HEAD_DIM_STEP, heuristics.TWO_PASS_HEAD_DIM + 1, heuristics.HEAD_DIM_STEP))
+ONE_PASS_TOKENS = 200
+PARTIAL_TOKENS = 1100
+MANTISSA_BITS = {"float32": 23, "float16": 10, "bfloat16": 7}
+MINIMUM_EXPONENT = {"float32": -126, "float16": -14, "bfloat16": -126}
+QUERY_HEADS, KV_HEADS, PAGE_SIZE = 6, 2, 16
+SPARE_PAGES = 3
+
+
+class Case(NamedTuple):
+    path: str
+    head_dim: int
+    dtype: str
+    tokens: int
+
+
+def cases(dtypes):
+    for dtype in dtypes:
+        for head_dim in ONE_PASS_HEAD_DIMS:
+            yield Case("one-pass", head_dim, dtype, ONE_PASS_TOKENS)
+        for head_dim in PARTIAL_HEAD_DIMS:
+            yield Case("two-pass", head_dim, dtype, PARTIAL_TOKENS)
+
+
+def run(family):
+    """Prints a report; 0 where all is right, else 1."""
+    dtypes = ["float32", "float16"]
+    notes = []
+    if versions()["ml_dtypes"].startswith("not"):
+        notes.append("bfloat16 was not checked: ml_dtypes is not installed")
+    else:
+        dtypes.append("bfloat16")
+    device = pagedrt.Device(family)
+    properties = device.info
+    print(", ".join(f"{name} {version}" for name, version in versions().items()))
+    print(", ".join(f"{name} {value}" for name, value in properties.items() if value != ""))
+    print(f"{'path':<9} {'head_dim':>8} {'dtype':<9} {'tokens':>6} {'error/bound':>11}  result")
+    failures = total = 0
+    for case in cases(dtypes):
+        ratio, reason = check(device, case)
+        total += 1
+        failures += reason != "ok"
+        print(
+            f"{case.path:<9} {case.head_dim:>8} {case.dtype:<9} {case.tokens:>6} {ratio:>11.3f}  {reason}", flush=True
+        )
+    for note in notes:
+        print(note)
+    print(f"{total - failures} of {total} kernel cases right on {device.family}")
+    device.close()
+    return 1 if failures else 0
+
+
+def check(device, case):
+    """The largest error as a part of its bound, and what is wrong or "ok"."""
+    arrays = make_arrays(device, case)
+    scale = case.head_dim**-0.5
+    before = device.stats
+    try:
+        out = pagedrt.paged_attention(
+            *arrays, page_size=PAGE_SIZE, context_tokens=case.tokens, scale=scale, device=device
+        )
+        planned = device.empty(out.shape, out.dtype)
+        with pagedrt.PagedAttention(
+            device,
+            query_heads=QUERY_HEADS,
+            kv_heads=KV_HEADS,
+            head_dim=case.head_dim,
+            page_size=PAGE_SIZE,
+            max_context_tokens=case.tokens,
+            scale=scale,
+            dtype=case.dtype,
+        ) as plan:
+            plan.run(*arrays, case.tokens, planned)
+    except pagedrt.Error as error:
+        return float("nan"), f"{type(error).__name__}: {error}"
+    counter = case.path.replace("-", "_")
+    if device.stats[counter] != before[counter] + 2:
+        return float("nan"), "another path ran"
+    expected, bound = reference(arrays, scale, case)
+    error = np.abs(out.astype(np.float64) - expected)
+    ratio = float(np.max(error / bound)) if np.isfinite(error).all() else float("inf")
+    if not ratio <= 1:
+        return ratio, "WRONG values"
+    if out.tobytes() != planned.tobytes():
+        return ratio, "WRONG: a plan gives other bits"
+    return ratio, "ok"
+
+
+def make_arrays(device, case):
+    """Shuffled pages; slots that hold no token are NaN, which must not matter."""
+    random = np.random.default_rng(case.head_dim)
+    pages = -(-case.tokens // PAGE_SIZE)
+    table = random.permutation(pages + SPARE_PAGES)[:pages].astype(np.uint32)
+    queries = device.empty((1, QUERY_HEADS, 1, case.head_dim), case.dtype)
+    queries[...] = random.standard_normal(queries.shape)
+    cache = []
+    for _ in range(2):
+        array = device.empty((KV_HEADS, pages + SPARE_PAGES, PAGE_SIZE, case.head_dim), case.dtype)
+        array[...] = np.nan
+        rows = random.standard_normal((KV_HEADS, case.tokens, case.head_dim))
+        for page, start in zip(table, range(0, case.tokens, PAGE_SIZE), strict=True):
+            filled = rows[:, start : start + PAGE_SIZE]
+            array[:, page, : filled.shape[1]] = filled
+        cache.append(array)
+    return queries, *cache, device.asarray(table), device.asarray(np.array([case.tokens], np.uint32))
+
+
+def reference(arrays, scale, case):
+    """Attention in float64, and how far a float32 computation may be from it.
+
+    float32 accumulation: (8 + 2 S) 2^-24 sum p |v|, S the largest sum of |scale q k|; 16-bit outputs: 1 unit in the
+    last place more.
+    """
+    queries, key_pages, value_pages, table, _ = arrays
+    group = QUERY_HEADS // KV_HEADS
+    q = queries[0, :, 0].astype(np.float64)
+    k, v = (
+        pages[:, table].reshape(KV_HEADS, -1, case.head_dim)[:, : case.tokens].astype(np.float64).repeat(group, axis=0)
+        for pages in (key_pages, value_pages)
+    )
+    products = float(np.float32(scale)) * q[:, None] * k
+    scores = products.sum(-1)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    expected = np.einsum("ht,htd->hd", weights, v)
+    largest = np.abs(products).sum(-1).max(-1)[:, None]
+    bound = (8 + 2 * largest) * 2.0**-24 * np.einsum("ht,htd->hd", weights, np.abs(v))
+    if case.dtype != "float32":
+        exponent = np.maximum(np.frexp(expected)[1] - 1, MINIMUM_EXPONENT[case.dtype])
+        bound = bound + np.ldexp(1.0, exponent - MANTISSA_BITS[case.dtype])
+    shape = (1, QUERY_HEADS, 1, case.head_dim)
+    return expected.reshape(shape), bound.reshape(shape)

@@ -1,0 +1,77 @@
+"""What importing the package does and does not do, in an interpreter of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pagedrt
+
+NAMES = {
+    "Device",
+    "DeviceError",
+    "Error",
+    "InvalidInputError",
+    "OutOfMemoryError",
+    "PagedAttention",
+    "PagedAttentionScratch",
+    "Stream",
+    "devices",
+    "heuristics",
+    "paged_attention",
+    "to_dlpack",
+}
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True, timeout=60
+    ).stdout.split()
+
+
+def test_names():
+    assert set(pagedrt.__all__) == NAMES
+    assert all(hasattr(pagedrt, name) for name in NAMES)
+    assert pagedrt.__version__.count(".") == 2
+
+
+def test_import_is_light():
+    """No module is imported that only some calls need, and no device is opened."""
+    loaded = run("import pagedrt, sys; print(*sys.modules)")
+    assert not {"ml_dtypes", "pagedrt.selftest", "pagedrt.info", "ctypes.util", "argparse"} & set(loaded)
+
+
+def test_every_compiled_module_is_one_file():
+    files = run(
+        "import pagedrt, sys; print(*{m.__file__ for n, m in sys.modules.items()"
+        " if n.startswith('pagedrt.') and not m.__file__.endswith('.py')})"
+    )
+    assert len(files) == 1
+    assert Path(files[0]).name.startswith("_native.")
+
+
+def test_compiled_modules_import_by_name():
+    assert run(
+        "import pagedrt.plan, pagedrt.errors; from pagedrt.stream import Stream;"
+        "print(pagedrt.plan.PagedAttention is pagedrt.PagedAttention, pagedrt.plan.__spec__.name, Stream.__module__)"
+    ) == ["True", "pagedrt.plan", "pagedrt.stream"]
+
+
+def test_bfloat16_without_ml_dtypes():
+    output = run(
+        "import sys; sys.modules['ml_dtypes'] = None; import pagedrt\n"
+        "try: pagedrt.Device().empty(1, 'bfloat16')\n"
+        "except pagedrt.InvalidInputError as error: print(error)"
+    )
+    assert "ml_dtypes" in output
+
+
+def test_exit_with_work_in_flight():
+    """Nothing is closed: the interpreter ends while a stream still has calls."""
+    run(
+        "import numpy as np, pagedrt\n"
+        "stream = pagedrt.Device().stream()\n"
+        "q = np.zeros((1, 2, 1, 64), np.float32); k = np.zeros((1, 200, 16, 64), np.float32)\n"
+        "for _ in range(20):\n"
+        "    pagedrt.paged_attention(q, k, k, np.arange(200, dtype=np.uint32), np.array([3200], np.uint32),"
+        " page_size=16, context_tokens=3200, scale=1.0, stream=stream)\n"
+    )
