@@ -22,6 +22,8 @@ def flatten(path: Path, seen: set[Path]) -> list[str]:
             lines.append(line)
             continue
         header = path.parent / match.group(1)
+        if not header.exists():
+            header = Path(__file__).parent / match.group(1)
         if header.resolve() not in seen:
             lines += flatten(header, seen)
         lines.append(f'#line {number + 1} "{path.name}"')
