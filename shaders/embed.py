@@ -31,9 +31,7 @@ def flatten(path: Path, seen: set[Path]) -> list[str]:
 
 
 def c_string(text: str) -> str:
-    escaped = (
-        line.replace("\\", "\\\\").replace('"', '\\"') for line in text.splitlines()
-    )
+    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in text.splitlines())
     return "\n".join(f'  "{line}\\n"' for line in escaped)
 
 
@@ -47,8 +45,7 @@ def main(output: Path, libraries: list[Path]) -> None:
         "const char *pagedrt_shader_source(const char *library) {",
     ]
     parts += [
-        f'  if (strcmp(library, "{library.stem}") == 0) return pagedrt_source_{library.stem};'
-        for library in libraries
+        f'  if (strcmp(library, "{library.stem}") == 0) return pagedrt_source_{library.stem};' for library in libraries
     ]
     parts += ["  return NULL;", "}", ""]
     output.write_text("\n".join(parts))

@@ -28,10 +28,7 @@ class Cell:
     @property
     def two_pass(self):
         return (
-            self.context_tokens >= 1024
-            and self.head_dim <= 256
-            and self.head_dim % 32 == 0
-            and self.group_factor <= 32
+            self.context_tokens >= 1024 and self.head_dim <= 256 and self.head_dim % 32 == 0 and self.group_factor <= 32
         )
 
 

@@ -3,7 +3,20 @@
 import ctypes
 import importlib.util
 import os
-from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_bool,
+    c_char,
+    c_char_p,
+    c_float,
+    c_int,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 from pathlib import Path
 
 OK, INVALID_INPUT, DEVICE_ERROR, OUT_OF_MEMORY = range(4)

@@ -84,7 +84,9 @@ class Case:
 
     def run(self, blocks=0, *, scratch=None, stream=None, **changed) -> int:
         call = self.call(**changed)
-        return pagedrt.paged_attention(self.device, ctypes.byref(self.geometry), blocks, ctypes.byref(call), scratch, stream)
+        return pagedrt.paged_attention(
+            self.device, ctypes.byref(self.geometry), blocks, ctypes.byref(call), scratch, stream
+        )
 
     def release(self):
         for handle in self.handles:

@@ -1,5 +1,6 @@
 """Calls that share a scratch or a plan run in the order they were made, whatever stream they are on."""
 
+import itertools
 from ctypes import byref
 
 import pytest
@@ -17,7 +18,7 @@ def streams(device):
 def chain(make_case, length):
     """Each case's queries are the former one's output: right only if run in order."""
     cases = [make_case(tokens=200, seed=seed) for seed in range(length)]
-    for former, case in zip(cases, cases[1:], strict=False):
+    for former, case in itertools.pairwise(cases):
         case.queries = former.out
     return cases
 

@@ -43,6 +43,16 @@ def test_the_header_is_c99_and_cpp(tmp_path):
         source = tmp_path / f"header.{suffix}"
         source.write_text('#include "pagedrt.h"\nint main(void) { return PAGEDRT_OK; }\n')
         subprocess.run(
-            [compiler, *flags, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", str(source)],
+            [
+                compiler,
+                *flags,
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Werror",
+                "-fsyntax-only",
+                f"-I{INCLUDE}",
+                str(source),
+            ],
             check=True,
         )

@@ -50,7 +50,7 @@ class Verbs:
         return kernel.value, output
 
     def output(self):
-        array, handle = device_array(self.device, (QUERY_HEADS, HEAD_DIM), np.float32)
+        _array, handle = device_array(self.device, (QUERY_HEADS, HEAD_DIM), np.float32)
         self.outputs.append(handle)
         return handle
 

@@ -44,7 +44,7 @@ def test_every_one_pass_dim(device, dtype, head_dim):
 
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
 @pytest.mark.parametrize(
-    "head_dim, group_factor",
+    ("head_dim", "group_factor"),
     [(64, 33), (288, 1), (100, 4), (512, 2)],
     ids=["ratio 33", "D 288", "D 100", "D 512"],
 )

@@ -1,6 +1,7 @@
 """Arenas past 2^31 and 2^32 elements: 32-bit offsets would wrap to another page."""
 
 import mmap
+import tempfile
 
 import numpy as np
 import pytest
@@ -13,11 +14,12 @@ PAGE_ELEMENTS = PAGE_SIZE * HEAD_DIM
 
 
 def sparse(capacity):
-    """float16 pages of which only what is written takes memory."""
+    """float16 pages, a mapped file full of holes: only what is written takes memory."""
     shape = (KV_HEADS, capacity, PAGE_SIZE, HEAD_DIM)
     size = 2 * int(np.prod(shape))
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_NORESERVE
-    return np.frombuffer(mmap.mmap(-1, size, flags=flags), np.float16).reshape(shape)
+    with tempfile.TemporaryFile() as file:
+        file.truncate(size)
+        return np.frombuffer(mmap.mmap(file.fileno(), size), np.float16).reshape(shape)
 
 
 @pytest.mark.parametrize("elements", [2**31, 2**32])
