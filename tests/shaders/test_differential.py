@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from helpers import cells, instruction_sets, oracle
+from helpers import cells, oracle, softmetal
 from helpers.cells import Cell
 
 PARTIAL_DIMS = range(32, 257, 32)
@@ -14,9 +14,9 @@ PAGE_SIZES = [1, 8, 16, 17, 64]
 LONG = [1024, 1025, 4097]
 
 
-@pytest.fixture(scope="module", params=instruction_sets.available())
+@pytest.fixture(scope="module", params=softmetal.instruction_sets())
 def device(request):
-    with instruction_sets.device_of(request.param) as device:
+    with softmetal.cpu_device(request.param) as device:
         yield device
 
 

@@ -28,7 +28,7 @@ static const trap traps[] = {
     {"race_across_threadgroups", "apart_across_threadgroups", "data race", 2, false},
     {"read_then_written_by_another_threadgroup", "read_by_both_threadgroups", "data race", 2, false},
     {"atomic_and_plain", "atomic_only", "data race", 1, false},
-    {"write_through_alias", "read_through_alias", "which another bound buffer overlaps", 1, true},
+    {"write_through_alias", "read_through_alias", "which is bound at another index too", 1, true},
 };
 
 static const softmetal_library *kernels;

@@ -8,7 +8,7 @@
 
 #include "kernel.h"
 
-enum { FAMILY_MESSAGE = 256 };
+enum { FAMILY_MESSAGE = 512 };
 
 typedef struct softmetal_dispatch {
   const softmetal_kernel *kernel;
@@ -28,6 +28,7 @@ typedef struct softmetal_family {
   const char *device_name;
   uint32_t simd_width;
   uint32_t max_threads; /* per threadgroup */
+  bool whole_dispatches; /* run takes all threadgroups of a dispatch at once, on one thread */
   /* Those that this machine can run, best first, NULL-terminated. */
   const char *const *(*instruction_sets)(void);
   /* Runs `count` threadgroups from the first on, counted x first. Any thread may run any of them;
@@ -40,5 +41,7 @@ typedef struct softmetal_family {
 const softmetal_family *softmetal_family_find(const char *name, const char **reason);
 
 extern const softmetal_family softmetal_family_cpu;
+/* NULL with *reason when its shared object cannot be loaded. */
+const softmetal_family *softmetal_family_simulator(const char **reason);
 
 #endif

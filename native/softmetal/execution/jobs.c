@@ -145,7 +145,7 @@ static bool run_alone(workers *workers, const softmetal_dispatch *dispatch, prog
 
 bool softmetal_jobs_run(workers *workers, const softmetal_dispatch *dispatch, char message[FAMILY_MESSAGE]) {
   void *memory = thread_state()->threadgroup_memory;
-  if (dispatch->threadgroups == 1 || workers->threads == 1) {
+  if (dispatch->threadgroups == 1 || workers->threads == 1 || workers->family->whole_dispatches) {
     return workers->family->run(dispatch, 0, dispatch->threadgroups, memory, message);
   }
   progress progress = {clock_nanoseconds(), 0};

@@ -12,7 +12,7 @@ static bool add(memory *m, int index, void *pointer, size_t length) {
   r->begin = (uintptr_t)pointer;
   r->end = r->begin + length;
   r->index = index;
-  r->overlapped = false;
+  r->bound_twice = false;
   /* untouched words cost no memory: the pages come zeroed when first used */
   r->words_size = (r->end / WORD_BYTES - r->begin / WORD_BYTES + 1) * sizeof(word_state);
   r->words = mmap(NULL, r->words_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -35,8 +35,8 @@ bool memory_begin(memory *m, const simulator_dispatch *dispatch, void *threadgro
   }
   for (int i = 0; i < m->count; ++i) {
     for (int j = 0; j < m->count; ++j) {
-      if (i != j && m->ranges[i].begin < m->ranges[j].end && m->ranges[j].begin < m->ranges[i].end) {
-        m->ranges[i].overlapped = true;
+      if (i != j && m->ranges[i].begin == m->ranges[j].begin) {
+        m->ranges[i].bound_twice = true;
       }
     }
   }
@@ -71,13 +71,16 @@ void memory_end(memory *m) {
   m->count = 0;
 }
 
+/* Of slices of one buffer, each of which reaches to the buffer's end, the one that starts last. */
 static memory_range *find(memory *m, uintptr_t address) {
+  memory_range *found = NULL;
   for (int i = 0; i < m->count; ++i) {
-    if (address >= m->ranges[i].begin && address < m->ranges[i].end) {
-      return &m->ranges[i];
+    memory_range *r = &m->ranges[i];
+    if (address >= r->begin && address < r->end && (found == NULL || r->begin > found->begin)) {
+      found = r;
     }
   }
-  return NULL;
+  return found;
 }
 
 static void name_of(const memory_range *r, char *text, size_t size) {
@@ -147,9 +150,9 @@ const char *memory_check(memory *m, uintptr_t address, size_t length, memory_acc
     snprintf(text, size, "misaligned %s of %zu bytes at offset %zu of %s", verbs[access], length, offset, name);
     return text;
   }
-  if (access != ACCESS_READ && r->overlapped) {
+  if (access != ACCESS_READ && r->bound_twice) {
     name_of(r, name, sizeof(name));
-    snprintf(text, size, "%s at offset %zu of %s, which another bound buffer overlaps", verbs[access], offset, name);
+    snprintf(text, size, "%s at offset %zu of %s, which is bound at another index too", verbs[access], offset, name);
     return text;
   }
   const bool shared = r == m->threadgroup;

@@ -19,7 +19,7 @@ enum { WORD_ATOMIC = 0x7FFFFFFE, WORD_MANY = 0x7FFFFFFF };
 typedef struct memory_range {
   uintptr_t begin, end;
   int index;         /* [[buffer(index)]]; -1 for threadgroup memory */
-  bool overlapped;   /* by another bound range: writing it breaks MSL's no-alias rule */
+  bool bound_twice;  /* at another index too: writing it breaks MSL's no-alias rule */
   word_state *words; /* one for each word from begin rounded down */
   size_t words_size; /* bytes */
 } memory_range;
