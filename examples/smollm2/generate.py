@@ -21,7 +21,7 @@ class Sampler:
         weights = np.exp(scores[order])
         sums = np.cumsum(weights)
         kept = np.searchsorted(sums, self.top_p * sums[-1]) + 1
-        drawn = np.searchsorted(sums, self.random.random() * sums[min(kept, len(sums)) - 1], side="right")
+        drawn = np.searchsorted(sums, self.random.random() * sums[kept - 1], side="right")
         return int(order[drawn])
 
 

@@ -68,4 +68,5 @@ def rms_norm(rows, weight, epsilon):
 
 
 def silu(values):
-    return values / (1 + np.exp(-values))
+    with np.errstate(over="ignore"):  # exp of a large one is infinite, and the quotient 0 as it should be
+        return values / (1 + np.exp(-values))
