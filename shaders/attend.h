@@ -34,13 +34,16 @@ struct Attention {
     state.clear(dim);
   }
 
-  void locate(thread Cursor &cursor, device const uint *page_table, int count, thread ulong (&offsets)[TILE_DEPTH]) {
+  // Leaves the cursor at this SIMD-group's next tile.
+  void locate(thread Cursor &cursor, device const uint *page_table, int count, uint simdgroups, thread Tile &tile) {
+    tile.count = count;
     for (int i = 0; i < TILE_DEPTH; ++i) {
       if (i < count) {
-        offsets[i] = cursor.row(page_table) * uint(head_dim);
+        tile.offsets[i] = cursor.row(page_table) * uint(head_dim);
       }
       cursor.advance(L::ROWS);
     }
+    cursor.advance(L::ROWS * TILE_DEPTH * (simdgroups - 1));
   }
 
   // How many of this lane's rows of the tile at `token` are in the span.
@@ -50,71 +53,50 @@ struct Attention {
     return int(min(left, uint(TILE_DEPTH)));
   }
 
-  void step(device const T *keys, device const T *values, thread const ulong (&offsets)[TILE_DEPTH], int count,
+  void step(device const T *keys, device const T *values, thread const Tile &tile, thread const Tile &next,
             float scale) {
     float scores[HEADS][TILE_DEPTH];
-    tile_scores<T, D, HEADS>(query, keys, offsets, count, head_dim, lane, scores);
+    float highest[HEADS];
+    tile_scores<T, D, HEADS>(query, keys, tile, next, head_dim, scale, lane, scores, highest);
     for (int h = 0; h < HEADS; ++h) {
-      float highest[TILE_DEPTH];
-      for (int i = 0; i < TILE_DEPTH; ++i) {
-        scores[h][i] = i < count ? scores[h][i] * scale : -INFINITY;
-        highest[i] = scores[h][i];
-      }
-      for (int half_way = TILE_DEPTH / 2; half_way > 0; half_way /= 2) {
-        for (int i = 0; i < half_way; ++i) {
-          highest[i] = highest[i + half_way] > highest[i] ? highest[i + half_way] : highest[i];
-        }
-      }
-      const float reference = state.raise(h, highest[0], head_dim);
-      float total[TILE_DEPTH];
+      const float reference = state.raise(h, highest[h], head_dim);
       for (int i = 0; i < TILE_DEPTH; ++i) {
         scores[h][i] = fast::exp(scores[h][i] - reference);
-        total[i] = scores[h][i];
       }
-      for (int half_way = TILE_DEPTH / 2; half_way > 0; half_way /= 2) {
-        for (int i = 0; i < half_way; ++i) {
-          total[i] += total[i + half_way];
-        }
-      }
-      state.sum[h] += total[0];
     }
-    tile_values<T, D, HEADS>(scores, values, offsets, count, head_dim, lane, state.out);
+    tile_values<T, D, HEADS>(scores, values, tile, next, head_dim, lane, state.sum, state.out);
   }
 
-  // keys and values start at the KV head's first page. Tiles are found one ahead of their use.
+  // keys and values start at the KV head's first page. Tiles are found ahead of their use.
   void attend(device const T *keys, device const T *values, device const uint *page_table, Span span, float scale,
               uint page_size, Place place) {
-    const uint tile = L::ROWS * TILE_DEPTH;
-    uint token = span.begin + place.simdgroup * tile;
+    const uint stride = L::ROWS * TILE_DEPTH * place.simdgroups;
+    uint token = span.begin + place.simdgroup * L::ROWS * TILE_DEPTH;
     Cursor cursor(token + lane / L::LANES, page_size);
-    ulong offsets[TILE_DEPTH];
-    ulong next[TILE_DEPTH];
-    for (int i = 0; i < TILE_DEPTH; ++i) {
-      next[i] = 0;
-    }
-    int count = rows_left(token, span.end);
-    int unsettled = 0;
-    locate(cursor, page_table, count, next);
-    while (token < span.end) {
+    Tile tiles[TILES_AHEAD + 1]; // the current one, then those that follow
+    for (int t = 0; t <= TILES_AHEAD; ++t) {
       for (int i = 0; i < TILE_DEPTH; ++i) {
-        offsets[i] = next[i];
+        tiles[t].offsets[i] = 0;
       }
-      const uint following = token + tile * place.simdgroups;
-      const int following_count = rows_left(following, span.end);
-      cursor.advance(tile * (place.simdgroups - 1));
-      locate(cursor, page_table, following_count, next);
-      for (int i = 0; i < following_count; ++i) {
-        prefetch_row(keys + next[i], head_dim);
-        prefetch_row(values + next[i], head_dim);
+    }
+    uint located = token;
+    for (int t = 1; t <= TILES_AHEAD; ++t) {
+      locate(cursor, page_table, rows_left(located, span.end), place.simdgroups, tiles[t]);
+      located += stride;
+    }
+    int unsettled = 0;
+    for (; token < span.end; token += stride) {
+      for (int t = 0; t < TILES_AHEAD; ++t) {
+        tiles[t] = tiles[t + 1];
       }
-      step(keys, values, offsets, count, scale);
+      locate(cursor, page_table, rows_left(located, span.end), place.simdgroups, tiles[TILES_AHEAD]);
+      located += stride;
+      step(keys, values, tiles[0], tiles[TILES_AHEAD], scale);
       unsettled += 1;
       if (unsettled == TILES_TO_SETTLE) {
         state.settle_all(head_dim);
         unsettled = 0;
       }
-      token = following;
-      count = following_count;
     }
     state.end(head_dim);
     state.merge_rows();

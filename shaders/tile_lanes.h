@@ -5,7 +5,10 @@
 #include "layout.h"
 
 #define TILE_DEPTH 4 // rows a lane has in flight
+#define TILES_AHEAD 1
 #define TILES_TO_SETTLE 8
+
+#include "tile.h"
 
 inline void load_chunk(device const float *from, thread float *to) {
   const float4 v = *reinterpret_cast<device const float4 *>(from);
@@ -62,57 +65,57 @@ struct Row {
   }
 };
 
-// scores[h][i] = query[h] . row i, for the first `count` rows; a row past them is not read.
-template <typename T, int D, int HEADS>
-inline void tile_scores(thread const float (&query)[HEADS][Layout<T, D>::ELEMENTS], device const T *rows,
-                        thread const ulong (&offsets)[TILE_DEPTH], int count, int head_dim, uint lane,
-                        thread float (&scores)[HEADS][TILE_DEPTH]) {
-  Row<T, D> keys[TILE_DEPTH];
+template <typename T, int D>
+inline void load_rows(device const T *base, thread const Tile &tile, uint lane, int head_dim,
+                      thread Row<T, D> (&rows)[TILE_DEPTH]) {
   for (int i = 0; i < TILE_DEPTH; ++i) {
-    if (i < count) {
-      keys[i].load(rows + offsets[i], lane, head_dim);
+    if (i < tile.count) {
+      rows[i].load(base + tile.offsets[i], lane, head_dim);
     } else {
-      keys[i].clear();
+      rows[i].clear();
     }
   }
-  for (int i = 0; i < TILE_DEPTH; ++i) {
-    for (int h = 0; h < HEADS; ++h) {
+}
+
+// scores[h][i] = scale * query[h] . row i, and the highest of them; -inf for rows past the last, which
+// are not read. A GPU hides latency by switching SIMD-groups: the next tile is not prefetched.
+template <typename T, int D, int HEADS>
+inline void tile_scores(thread const float (&query)[HEADS][Layout<T, D>::ELEMENTS], device const T *keys,
+                        thread const Tile &tile, thread const Tile &, int head_dim, float scale, uint lane,
+                        thread float (&scores)[HEADS][TILE_DEPTH], thread float (&highest)[HEADS]) {
+  Row<T, D> rows[TILE_DEPTH];
+  load_rows<T, D>(keys, tile, lane, head_dim, rows);
+  for (int h = 0; h < HEADS; ++h) {
+    highest[h] = -INFINITY;
+    for (int i = 0; i < TILE_DEPTH; ++i) {
       float dot = 0.0f;
       for (int e = 0; e < Layout<T, D>::ELEMENTS; ++e) {
-        dot += query[h][e] * keys[i].x[e];
+        dot += query[h][e] * rows[i].x[e];
       }
       for (ushort step = Layout<T, D>::LANES / 2; step > 0; step /= 2) {
         dot += simd_shuffle_xor(dot, step);
       }
-      scores[h][i] = dot;
+      scores[h][i] = i < tile.count ? dot * scale : -INFINITY;
+      highest[h] = scores[h][i] > highest[h] ? scores[h][i] : highest[h];
     }
   }
 }
 
-// out[h] += sum of weights[h][i] * row i over the first `count` rows.
+// sum[h] += weights[h][i] and out[h] += weights[h][i] * row i, over the tile's rows.
 template <typename T, int D, int HEADS>
-inline void tile_values(thread const float (&weights)[HEADS][TILE_DEPTH], device const T *rows,
-                        thread const ulong (&offsets)[TILE_DEPTH], int count, int head_dim, uint lane,
-                        thread float (&out)[HEADS][Layout<T, D>::ELEMENTS]) {
-  Row<T, D> values[TILE_DEPTH];
-  for (int i = 0; i < TILE_DEPTH; ++i) {
-    if (i < count) {
-      values[i].load(rows + offsets[i], lane, head_dim);
-    } else {
-      values[i].clear();
-    }
-  }
+inline void tile_values(thread const float (&weights)[HEADS][TILE_DEPTH], device const T *values,
+                        thread const Tile &tile, thread const Tile &, int head_dim, uint lane,
+                        thread float (&sum)[HEADS], thread float (&out)[HEADS][Layout<T, D>::ELEMENTS]) {
+  Row<T, D> rows[TILE_DEPTH];
+  load_rows<T, D>(values, tile, lane, head_dim, rows);
   for (int i = 0; i < TILE_DEPTH; ++i) {
     for (int h = 0; h < HEADS; ++h) {
+      sum[h] += weights[h][i];
       for (int e = 0; e < Layout<T, D>::ELEMENTS; ++e) {
-        out[h][e] += weights[h][i] * values[i].x[e];
+        out[h][e] += weights[h][i] * rows[i].x[e];
       }
     }
   }
 }
-
-// A GPU hides latency by switching SIMD-groups.
-template <typename T>
-inline void prefetch_row(device const T *, int) {}
 
 #endif

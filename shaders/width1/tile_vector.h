@@ -1,5 +1,5 @@
-// The two inner products of a tile for one thread that owns whole rows, and its prefetch: what
-// tile_lanes.h is to a SIMD-group of many lanes.
+// The two inner products of a tile for one thread that owns whole rows, with the next tile's prefetch:
+// what tile_lanes.h is to a SIMD-group of many lanes.
 #ifndef PAGEDRT_SHADERS_WIDTH1_TILE_VECTOR_H
 #define PAGEDRT_SHADERS_WIDTH1_TILE_VECTOR_H
 
@@ -7,7 +7,10 @@
 #include "vector.h"
 
 #define TILE_DEPTH 16 // tokens of a tile: one default page
+#define TILES_AHEAD 2 // covers memory latency on the machines measured
 #define TILES_TO_SETTLE 16
+
+#include "tile.h"
 
 // Heads and tokens of one register block: HEADS x TOKENS accumulators, which one fold sums up.
 template <int HEADS>
@@ -19,15 +22,28 @@ struct Block {
   };
 };
 
-template <typename T, int COUNT, int TOKENS>
-__attribute__((noinline)) static void score_block(const float *query, int query_stride, const T *const *rows, int dim,
-                                                  float *scores) {
+// Asks for the cache line at element d of each row, once a line: prefetches share the load slots that
+// arithmetic leaves free, so they stand among it. Into L2: the first level tracks too few misses.
+template <typename T, int COUNT>
+static inline void prefetch(const T *const *rows, int d) {
+  if (d % (64 / int(sizeof(T))) == 0) {
+    for (int i = 0; i < COUNT; ++i) {
+      __builtin_prefetch(rows[i] + d, 0, 2);
+    }
+  }
+}
+
+// NEXT: rows to prefetch, as many as are read; 0 when another block of heads has done so.
+template <typename T, int COUNT, int TOKENS, int NEXT>
+__attribute__((noinline)) static void score_block(const float *query, int query_stride, const T *const *rows,
+                                                  const T *const *next, int dim, float *scores) {
   Vector sum[COUNT * TOKENS];
   for (int i = 0; i < COUNT * TOKENS; ++i) {
     sum[i] = Vector{};
   }
   int d = 0;
   for (; d + VECTOR_FLOATS <= dim; d += VECTOR_FLOATS) {
+    prefetch<T, NEXT>(next, d);
     Vector q[COUNT];
     for (int h = 0; h < COUNT; ++h) {
       q[h] = load_vector(query + h * query_stride + d);
@@ -54,27 +70,49 @@ __attribute__((noinline)) static void score_block(const float *query, int query_
   }
 }
 
-template <typename T, int D, int HEADS>
-inline void tile_scores(const float (&query)[HEADS][Layout<T, D>::ELEMENTS], const T *base,
-                        const ulong (&offsets)[TILE_DEPTH], int count, int head_dim, uint,
-                        float (&scores)[HEADS][TILE_DEPTH]) {
-  using B = Block<HEADS>;
-  const T *rows[TILE_DEPTH];
-  const T *last = base + offsets[0];
+template <typename T>
+static inline void row_pointers(const T *base, const Tile &tile, const T *(&rows)[TILE_DEPTH]) {
+  const T *last = base + tile.offsets[0];
   for (int i = 0; i < TILE_DEPTH; ++i) {
-    last = i < count ? base + offsets[i] : last; // a row past the last is never read
+    last = i < tile.count ? base + tile.offsets[i] : last; // a row past the last is never read
     rows[i] = last;
-  }
-  for (int h = 0; h < HEADS; h += B::COUNT) {
-    for (int t = 0; t < count; t += B::TOKENS) {
-      score_block<T, B::COUNT, B::TOKENS>(query[h], Layout<T, D>::ELEMENTS, rows + t, head_dim, &scores[h][t]);
-    }
   }
 }
 
-template <typename T, int COUNT, int VECTORS>
-__attribute__((noinline)) static void value_block(const float *weights, const T *const *rows, int count, int d,
-                                                  float *out, int out_stride) {
+template <typename T, int D, int HEADS>
+inline void tile_scores(const float (&query)[HEADS][Layout<T, D>::ELEMENTS], const T *keys, const Tile &tile,
+                        const Tile &next, int head_dim, float scale, uint, float (&scores)[HEADS][TILE_DEPTH],
+                        float (&highest)[HEADS]) {
+  using B = Block<HEADS>;
+  enum : int { STRIDE = Layout<T, D>::ELEMENTS };
+  const T *rows[TILE_DEPTH];
+  const T *coming[TILE_DEPTH];
+  row_pointers(keys, tile, rows);
+  row_pointers(keys, next, coming);
+  for (int t = 0; t < tile.count; t += B::TOKENS) {
+    score_block<T, B::COUNT, B::TOKENS, B::TOKENS>(query[0], STRIDE, rows + t, coming + t, head_dim, &scores[0][t]);
+    for (int h = B::COUNT; h < HEADS; h += B::COUNT) {
+      score_block<T, B::COUNT, B::TOKENS, 0>(query[h], STRIDE, rows + t, coming, head_dim, &scores[h][t]);
+    }
+  }
+  const Vector numbers = lane_numbers();
+  const Vector none = Vector{} - INFINITY;
+  for (int h = 0; h < HEADS; ++h) {
+    Vector top = none;
+    for (int t = 0; t < TILE_DEPTH; t += VECTOR_FLOATS) {
+      const Vector scaled = load_vector(&scores[h][t]) * scale;
+      const Vector masked = numbers < float(tile.count - t) ? scaled : none;
+      store_vector(&scores[h][t], masked);
+      top = masked > top ? masked : top;
+    }
+    highest[h] = Across<VECTOR_FLOATS / 2>::highest(top);
+  }
+}
+
+// NEXT: 1 prefetches each row's successor, 0 leaves that to another block of heads.
+template <typename T, int COUNT, int VECTORS, int NEXT>
+__attribute__((noinline)) static void value_block(const float *weights, const T *const *rows, const T *const *next,
+                                                  int count, int d, float *out, int out_stride) {
   Vector sum[COUNT][VECTORS];
   for (int h = 0; h < COUNT; ++h) {
     for (int c = 0; c < VECTORS; ++c) {
@@ -84,6 +122,7 @@ __attribute__((noinline)) static void value_block(const float *weights, const T 
   for (int t = 0; t < count; ++t) {
     const T *row = rows[t] + d;
     for (int c = 0; c < VECTORS; ++c) {
+      prefetch<T, NEXT>(next + t, d + c * VECTOR_FLOATS);
       const Vector v = load_vector(row + c * VECTOR_FLOATS);
       for (int h = 0; h < COUNT; ++h) {
         sum[h][c] += v * weights[h * TILE_DEPTH + t];
@@ -107,36 +146,40 @@ static void value_tail(const float *weights, const T *const *rows, int count, in
   store_part(out + d, load_part(out + d, n) + sum, n);
 }
 
-template <typename T, int D, int HEADS>
-inline void tile_values(const float (&weights)[HEADS][TILE_DEPTH], const T *base, const ulong (&offsets)[TILE_DEPTH],
-                        int count, int head_dim, uint, float (&out)[HEADS][Layout<T, D>::ELEMENTS]) {
-  using B = Block<HEADS>;
-  enum : int { STRIDE = Layout<T, D>::ELEMENTS };
-  const T *rows[TILE_DEPTH];
-  for (int i = 0; i < count; ++i) {
-    rows[i] = base + offsets[i];
+template <typename T, int COUNT, int NEXT>
+static inline void value_rows(const float *weights, const T *const *rows, const T *const *next, int count, int dim,
+                              float *out, int stride) {
+  int d = 0;
+  for (; d + 4 * VECTOR_FLOATS <= dim; d += 4 * VECTOR_FLOATS) {
+    value_block<T, COUNT, 4, NEXT>(weights, rows, next, count, d, out, stride);
   }
-  for (int h = 0; h < HEADS; h += B::COUNT) {
-    int d = 0;
-    for (; d + 4 * VECTOR_FLOATS <= head_dim; d += 4 * VECTOR_FLOATS) {
-      value_block<T, B::COUNT, 4>(weights[h], rows, count, d, out[h], STRIDE);
-    }
-    for (; d + VECTOR_FLOATS <= head_dim; d += VECTOR_FLOATS) {
-      value_block<T, B::COUNT, 1>(weights[h], rows, count, d, out[h], STRIDE);
-    }
-    if (d < head_dim) {
-      for (int own = h; own < h + B::COUNT; ++own) {
-        value_tail(weights[own], rows, count, d, head_dim - d, out[own]);
-      }
-    }
+  for (; d + VECTOR_FLOATS <= dim; d += VECTOR_FLOATS) {
+    value_block<T, COUNT, 1, NEXT>(weights, rows, next, count, d, out, stride);
+  }
+  for (int h = 0; d < dim && h < COUNT; ++h) {
+    value_tail(weights + h * TILE_DEPTH, rows, count, d, dim - d, out + h * stride);
   }
 }
 
-template <typename T>
-inline void prefetch_row(const T *row, int head_dim) {
-  const char *bytes = reinterpret_cast<const char *>(row);
-  for (int at = 0; at < head_dim * int(sizeof(T)); at += 64) {
-    __builtin_prefetch(bytes + at);
+template <typename T, int D, int HEADS>
+inline void tile_values(const float (&weights)[HEADS][TILE_DEPTH], const T *values, const Tile &tile, const Tile &next,
+                        int head_dim, uint, float (&sum)[HEADS], float (&out)[HEADS][Layout<T, D>::ELEMENTS]) {
+  using B = Block<HEADS>;
+  enum : int { STRIDE = Layout<T, D>::ELEMENTS };
+  const T *rows[TILE_DEPTH];
+  const T *coming[TILE_DEPTH];
+  row_pointers(values, tile, rows);
+  row_pointers(values, next, coming);
+  value_rows<T, B::COUNT, 1>(weights[0], rows, coming, tile.count, head_dim, out[0], STRIDE);
+  for (int h = B::COUNT; h < HEADS; h += B::COUNT) {
+    value_rows<T, B::COUNT, 0>(weights[h], rows, coming, tile.count, head_dim, out[h], STRIDE);
+  }
+  for (int h = 0; h < HEADS; ++h) {
+    Vector total = load_vector(&weights[h][0]);
+    for (int t = VECTOR_FLOATS; t < TILE_DEPTH; t += VECTOR_FLOATS) {
+      total += load_vector(&weights[h][t]);
+    }
+    sum[h] += Across<VECTOR_FLOATS / 2>::sum(total);
   }
 }
 

@@ -92,4 +92,36 @@ static inline Vector sums_of(Vector *v) {
   return v[0];
 }
 
+// Neighbours STEP lanes away change places.
+template <int STEP>
+static inline Vector swapped(Vector v) {
+  Lanes other;
+  for (int l = 0; l < VECTOR_FLOATS; ++l) {
+    other[l] = l ^ STEP;
+  }
+  return __builtin_shuffle(v, other);
+}
+
+template <int STEP>
+struct Across {
+  static inline float highest(Vector v) {
+    const Vector other = swapped<STEP>(v);
+    return Across<STEP / 2>::highest(other > v ? other : v);
+  }
+  static inline float sum(Vector v) { return Across<STEP / 2>::sum(v + swapped<STEP>(v)); }
+};
+template <>
+struct Across<0> {
+  static inline float highest(Vector v) { return v[0]; }
+  static inline float sum(Vector v) { return v[0]; }
+};
+
+static inline Vector lane_numbers() {
+  Vector numbers;
+  for (int l = 0; l < VECTOR_FLOATS; ++l) {
+    numbers[l] = float(l);
+  }
+  return numbers;
+}
+
 #endif
