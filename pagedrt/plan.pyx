@@ -142,7 +142,7 @@ cdef class PagedAttention:
         return 0
 
     def close(self):
-        """Waits for the plan's runs and gives its memory back; later runs raise InvalidInputError. Idempotent."""
+        """Gives the plan's memory back once its runs are done; later runs raise InvalidInputError. Idempotent."""
         cdef pagedrt_status status
         if self.closed:
             return

@@ -22,9 +22,9 @@ cdef enum:
     CAPACITY = 4096
 
 
-# no_gc_clear: held arrays must outlive the work that uses them.
+# no_gc: held arrays must outlive the work that uses them, but the collector clears the list of a stream that it can see.
 @cython.final
-@cython.no_gc_clear
+@cython.no_gc
 cdef class Stream:
     """Stream(device), or device.stream(): calls given it return at once and run in order.
 

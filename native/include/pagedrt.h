@@ -149,6 +149,7 @@ PAGEDRT_API pagedrt_status pagedrt_plan_create(pagedrt_device *device, const pag
 /* Arrays must lie in the device's live buffers. No allocation, no host scan of array contents.
  * stream NULL waits for the result. */
 PAGEDRT_API pagedrt_status pagedrt_plan_run(pagedrt_plan *plan, const pagedrt_call *call, pagedrt_stream *stream);
+/* Later runs fail; the plan's memory goes back once the runs made before are done. Idempotent. */
 PAGEDRT_API pagedrt_status pagedrt_plan_close(pagedrt_plan *plan);
 PAGEDRT_API void pagedrt_plan_destroy(pagedrt_plan *plan);
 

@@ -19,11 +19,11 @@ struct pagedrt_plan {
   object object;
   pagedrt_device *device;
   pagedrt_geometry geometry;
+  pthread_mutex_t lock; /* held while a call that uses memory is encoded; guards what follows */
   bool closed;
   pagedrt_buffer *memory; /* partials, sums, maximums of the largest split; NULL if none needs them */
   binding state[3];
-  pthread_mutex_t lock; /* held while a call that uses memory is encoded; guards what follows */
-  order_point last;     /* the last such call's command buffer */
+  order_point last; /* the last such call's command buffer */
   uint32_t split_count;
   plan_split splits[];
 };
@@ -83,6 +83,10 @@ static pagedrt_status submit(pagedrt_plan *plan, const plan_split *split, const 
   return status;
 }
 
+static pagedrt_status plan_open(const pagedrt_plan *plan) {
+  return flag_get(&plan->closed) ? error_set(PAGEDRT_DEVICE_ERROR, "plan is closed") : PAGEDRT_OK;
+}
+
 static pagedrt_status run(pagedrt_plan *plan, const pagedrt_call *call, const call_arrays *arrays, pagedrt_stream *stream) {
   const plan_split *split = split_for(plan, call->context_tokens);
   uint64_t serial;
@@ -92,8 +96,11 @@ static pagedrt_status run(pagedrt_plan *plan, const pagedrt_call *call, const ca
     if (status == PAGEDRT_OK) count_up(&plan->device->counters.one_pass, 1);
   } else {
     pthread_mutex_lock(&plan->lock);
-    const order_point *after = order_pending(&plan->last, stream) ? &plan->last : NULL;
-    status = submit(plan, split, call, arrays, stream, after, &serial);
+    status = plan_open(plan); /* another thread may have closed it */
+    if (status == PAGEDRT_OK) {
+      const order_point *after = order_pending(&plan->last, stream) ? &plan->last : NULL;
+      status = submit(plan, split, call, arrays, stream, after, &serial);
+    }
     if (status == PAGEDRT_OK) order_move(&plan->last, stream, serial);
     pthread_mutex_unlock(&plan->lock);
     if (status == PAGEDRT_OK) count_up(&plan->device->counters.two_pass, 1);
@@ -116,8 +123,8 @@ static pagedrt_status plan_usable(pagedrt_plan *plan) {
   pagedrt_status status = fork_check();
   if (status != PAGEDRT_OK) return status;
   if (plan == NULL) return error_set(PAGEDRT_INVALID_INPUT, "plan: NULL, expected a plan");
-  if (flag_get(&plan->closed)) return error_set(PAGEDRT_DEVICE_ERROR, "plan is closed");
-  return device_usable(plan->device);
+  status = plan_open(plan);
+  return status == PAGEDRT_OK ? device_usable(plan->device) : status;
 }
 
 pagedrt_status pagedrt_plan_run(pagedrt_plan *plan, const pagedrt_call *call, pagedrt_stream *stream) {
@@ -228,7 +235,14 @@ pagedrt_status pagedrt_plan_close(pagedrt_plan *plan) {
   pagedrt_status status = fork_check();
   if (status != PAGEDRT_OK) return status;
   if (plan == NULL) return error_set(PAGEDRT_INVALID_INPUT, "plan: NULL, expected a plan");
+  NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
+  pthread_mutex_lock(&plan->lock);
   flag_set(&plan->closed);
+  pagedrt_buffer *memory = plan->memory;
+  plan->memory = NULL;
+  pthread_mutex_unlock(&plan->lock);
+  object_release(memory); /* command buffers hold what they use */
+  [pool drain];
   return PAGEDRT_OK;
 }
 

@@ -288,8 +288,8 @@ void streams_drain(pagedrt_device *device) {
 static pagedrt_status close_stream(pagedrt_stream *stream) {
   pagedrt_status status = PAGEDRT_OK;
   pthread_mutex_lock(&stream->lock);
+  stream->closed = true; /* first: while drain waits, other threads must not add calls */
   drain(stream);
-  stream->closed = true;
   if (!stream->internal) status = take_failure(stream);
   pthread_mutex_unlock(&stream->lock);
   return status;
@@ -355,17 +355,17 @@ pagedrt_status pagedrt_stream_create(pagedrt_device *device, pagedrt_stream **st
   return status;
 }
 
+/* Waits even where another thread has closed the device or stream: the caller lets its arrays go next. */
 static pagedrt_status synchronize(pagedrt_stream *stream, bool take) {
-  pagedrt_status status = stream_usable(stream);
+  pagedrt_status status = fork_check();
   if (status != PAGEDRT_OK) return status;
+  if (stream == NULL) return error_set(PAGEDRT_INVALID_INPUT, "stream: NULL, expected a stream");
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
   pthread_mutex_lock(&stream->lock);
-  if (stream->closed) {
-    status = closed_error();
-  } else {
-    drain(stream);
-    if (take) status = take_failure(stream);
-  }
+  drain(stream);
+  status = device_usable(stream->device);
+  if (status == PAGEDRT_OK && stream->closed) status = closed_error();
+  if (status == PAGEDRT_OK && take) status = take_failure(stream);
   pthread_mutex_unlock(&stream->lock);
   [pool drain];
   return status;

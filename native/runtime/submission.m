@@ -62,12 +62,17 @@ static void release_temporaries(submission *batch, pagedrt_device *device, const
   batch->temporaries = batch->last_temporary = NULL;
 }
 
+static void report_failed(id<MTLCommandBuffer> metal, failure *kept) {
+  NSError *error = [metal error];
+  const char *text = [[error localizedDescription] UTF8String];
+  bool memory = [error code] == MTLCommandBufferErrorOutOfMemory;
+  failure_keep(kept, memory ? PAGEDRT_OUT_OF_MEMORY : PAGEDRT_DEVICE_ERROR, "command buffer failed: %s",
+               text != NULL ? text : "no reason given");
+}
+
 bool submission_reap(submission *batch, pagedrt_device *device, failure *kept) {
   bool failed = [batch->metal status] == MTLCommandBufferStatusError;
-  if (failed) {
-    const char *text = [[[batch->metal error] localizedDescription] UTF8String];
-    failure_keep(kept, PAGEDRT_DEVICE_ERROR, "command buffer failed: %s", text != NULL ? text : "no reason given");
-  }
+  if (failed) report_failed(batch->metal, kept);
   const pagedrt_call_status *statuses = [batch->statuses contents];
   for (uint32_t i = 0; i < batch->calls; i++) {
     const call_record *record = &batch->records[i];

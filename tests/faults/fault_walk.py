@@ -1,43 +1,16 @@
 """Fails the first, second, third ... Metal call of a job in turn, and checks what each failure leaves behind."""
 
-import contextlib
-import gc
-import time
 from dataclasses import dataclass
 
 import pagedrt
-from helpers import softmetal
+from helpers.softmetal import INTERNAL, OUT_OF_MEMORY, TIMEOUT, calls_made, failing, live_objects
 
-INTERNAL, TIMEOUT, OUT_OF_MEMORY = 1, 2, 8  # MTLCommandBufferError
 TYPES = {
     INTERNAL: pagedrt.DeviceError,
     TIMEOUT: pagedrt.DeviceError,
     OUT_OF_MEMORY: pagedrt.OutOfMemoryError,
 }
 MOST_CALLS = 200  # no job makes more fallible calls than this
-
-
-@contextlib.contextmanager
-def failing(call, code=INTERNAL):
-    """The call-th fallible Metal call from here fails; a command buffer with this code."""
-    softmetal.library.softmetal_testing_set_failure_code(code)
-    softmetal.library.softmetal_testing_fail_call(call)
-    try:
-        yield
-    finally:
-        softmetal.library.softmetal_testing_fail_call(0)
-        softmetal.library.softmetal_testing_set_failure_code(INTERNAL)
-
-
-def live_objects(expected=None):
-    """Objects alive in softmetal; waits a little for `expected`, as workers let go a moment after a result."""
-    gc.collect()
-    until = time.monotonic() + 5
-    while True:
-        count = softmetal.library.softmetal_testing_live_objects()
-        if expected is None or count == expected or time.monotonic() > until:
-            return count
-        time.sleep(0.001)
 
 
 @dataclass
@@ -79,7 +52,7 @@ def walk(job, code=INTERNAL):
                     check_error(error, code)
                     messages.append(str(error))
                     failed = True
-                made = softmetal.library.softmetal_testing_calls_made()
+                made = calls_made()
             check(failed)
             attempt()
             check(False)

@@ -14,30 +14,20 @@ TWO_PASS = Cell("float32", 32, 4, 2, 1100, 16)
 @pytest.fixture
 def limited():
     """A device whose buffers may hold 1 MiB."""
-    softmetal.library.softmetal_testing_set_max_buffer_length(1 << 20)
-    try:
-        device = pagedrt.Device("cpu")
-    finally:
-        softmetal.library.softmetal_testing_set_max_buffer_length(0)
-    with device:
+    with softmetal.limited_device(1 << 20) as device:
         yield device
 
 
 @pytest.fixture
 def boastful():
     """A device that allows longer buffers than any address space holds."""
-    softmetal.library.softmetal_testing_set_max_buffer_length(1 << 60)
-    try:
-        device = pagedrt.Device("cpu")
-    finally:
-        softmetal.library.softmetal_testing_set_max_buffer_length(0)
-    with device:
+    with softmetal.limited_device(1 << 60) as device:
         yield device
 
 
 def test_an_array_at_the_limit_and_one_beyond(limited):
     assert (limited.zeros(1 << 20, "int8") == 0).all()
-    with pytest.raises(pagedrt.InvalidInputError, match="1048577 bytes.*1048576"):
+    with pytest.raises(pagedrt.InvalidInputError, match=r"1048577 bytes.*1048576"):
         limited.empty((1 << 20) + 1, "int8")
     with pytest.raises(pagedrt.InvalidInputError, match="1048576"):
         limited.asarray(np.zeros((1 << 20) + 1, np.int8))
@@ -48,7 +38,7 @@ def test_pages_beyond_the_limit(limited):
     inputs = cells.make(cell)
     assert inputs.key_pages.nbytes > 1 << 20
     out = np.full_like(inputs.queries, 7)
-    with pytest.raises(pagedrt.InvalidInputError, match="key_pages.*1048576"):
+    with pytest.raises(pagedrt.InvalidInputError, match=r"key_pages.*1048576"):
         cells.run(limited, cell, inputs, out=out)
     assert (out == 7).all()
     cells.check(limited, Cell("float32", 32, 2, 1, 1100, 16))

@@ -2,18 +2,63 @@
 
 import contextlib
 import ctypes
+import gc
 import pathlib
+import time
 
 import pagedrt
 
 library = ctypes.CDLL(str(pathlib.Path(pagedrt.__file__).parent / "libpagedrt.so"))
 library.softmetal_testing_set_instruction_set.argtypes = [ctypes.c_char_p]
+library.softmetal_testing_set_max_buffer_length.argtypes = [ctypes.c_uint64]
 library.softmetal_testing_set_max_threads.argtypes = [ctypes.c_uint32]
 library.softmetal_testing_set_seed.argtypes = [ctypes.c_uint64]
 library.softmetal_testing_fail_call.argtypes = [ctypes.c_uint64]
 library.softmetal_testing_calls_made.restype = ctypes.c_uint64
 library.softmetal_testing_live_objects.restype = ctypes.c_int64
 library.softmetal_testing_set_failure_code.argtypes = [ctypes.c_int64]
+
+INTERNAL, TIMEOUT, OUT_OF_MEMORY = 1, 2, 8  # MTLCommandBufferError
+
+
+@contextlib.contextmanager
+def failing(call, code=INTERNAL):
+    """The call-th fallible Metal call from here fails; a command buffer with this code."""
+    library.softmetal_testing_set_failure_code(code)
+    library.softmetal_testing_fail_call(call)
+    try:
+        yield
+    finally:
+        library.softmetal_testing_fail_call(0)
+        library.softmetal_testing_set_failure_code(INTERNAL)
+
+
+def calls_made():
+    """Fallible Metal calls since `failing` began."""
+    return library.softmetal_testing_calls_made()
+
+
+def live_objects(expected=None):
+    """Objects alive in softmetal; waits a little for `expected`, as workers let go a moment after a result."""
+    gc.collect()
+    until = time.monotonic() + 5
+    while True:
+        count = library.softmetal_testing_live_objects()
+        if expected is None or count == expected or time.monotonic() > until:
+            return count
+        time.sleep(0.001)
+
+
+@contextlib.contextmanager
+def limited_device(max_buffer_length):
+    """A cpu device that allows buffers of so many bytes."""
+    library.softmetal_testing_set_max_buffer_length(max_buffer_length)
+    try:
+        device = pagedrt.Device("cpu")
+    finally:
+        library.softmetal_testing_set_max_buffer_length(0)
+    with device:
+        yield device
 
 
 @contextlib.contextmanager

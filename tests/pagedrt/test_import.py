@@ -16,6 +16,8 @@ NAMES = {
     "PagedAttentionScratch",
     "Stream",
     "devices",
+    "get_include",
+    "get_library_dir",
     "heuristics",
     "paged_attention",
     "to_dlpack",
