@@ -5,6 +5,7 @@ import ctypes.util
 import glob
 import pathlib
 import sys
+from typing import ClassVar
 
 HERE = pathlib.Path(__file__).parent
 SHADERS = HERE.parents[1] / "shaders"
@@ -75,7 +76,7 @@ def compile_kernel(library, expression, constants=(), architecture="sm_90"):
 class Kernel:
     """A loaded kernel instance; compiled once for each (library, expression, constants)."""
 
-    cache = {}
+    cache: ClassVar[dict] = {}
 
     def __init__(self, image, name):
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()

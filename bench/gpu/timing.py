@@ -7,6 +7,7 @@ import torch
 from attention import Attention
 from inputs import contiguous, make
 
+SDPA = torch.nn.functional.scaled_dot_product_attention
 SHAPES = [(32, 8, 128), (32, 32, 128), (64, 8, 128), (16, 2, 64), (8, 1, 256)]
 CONTEXTS = [1024, 8192, 32768, 131072]
 SETS, LAUNCHES, REPLAYS = 4, 8, 20
@@ -33,7 +34,7 @@ def median_us(calls):
 
 
 def ours(sets, shape, tokens, blocks, heads, simdgroups):
-    query_heads, kv_heads, head_dim = shape
+    head_dim = shape[2]
     out = torch.empty_like(sets[0][0])
     run = Attention(
         "bfloat16",
@@ -59,8 +60,7 @@ def main():
         for tokens in CONTEXTS[1:3] if quick else CONTEXTS:
             sets = [make("bfloat16", *shape, 16, tokens, seed=i)[0] for i in range(SETS)]
             flat = [(arrays[0], *contiguous(arrays, tokens)) for arrays in sets]
-            sdpa = torch.nn.functional.scaled_dot_product_attention
-            peer = median_us([lambda q=q, k=k, v=v: sdpa(q, k[None], v[None], enable_gqa=True) for q, k, v in flat])
+            peer = median_us([lambda q=q, k=k, v=v: SDPA(q, k[None], v[None], enable_gqa=True) for q, k, v in flat])
             results = []
             for heads in sorted({min(group, 4), min(group, 8)}):
                 for simdgroups in (1, 2, 4, 8):
