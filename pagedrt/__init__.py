@@ -13,7 +13,6 @@ from pagedrt import _native  # isort: skip
 from pagedrt import heuristics
 from pagedrt.call import paged_attention
 from pagedrt.config import get_include, get_library_dir
-from pagedrt.config import get_include, get_library_dir
 from pagedrt.device import Device, devices
 from pagedrt.dlpack import to_dlpack
 from pagedrt.errors import DeviceError, Error, InvalidInputError, OutOfMemoryError

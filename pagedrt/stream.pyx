@@ -22,7 +22,7 @@ cdef enum:
     CAPACITY = 4096
 
 
-# no_gc: held arrays must outlive the work that uses them, but the collector clears the list of a stream that it can see.
+# no_gc: held arrays must outlive the work that uses them, but the collector clears the list of a stream it can see.
 @cython.final
 @cython.no_gc
 cdef class Stream:

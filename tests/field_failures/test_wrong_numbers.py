@@ -156,7 +156,7 @@ def test_any_number_of_splits_keeps_the_tail(device, blocks):
 
 @BOTH_PATHS
 def test_results_do_not_depend_on_what_else_is_in_flight(device, tokens):
-    """The same prompt gave other tokens by its batch-mates, as the split was chosen from the batch."""
+    """One sequence gave other tokens by its batch-mates, as the split was chosen from the batch."""
     cell = Cell("float16", 64, 2, 4, tokens, 16)
     call, others = Call(device, cell), [Call(device, Cell("float16", 64, 2, 4, n, 16)) for n in (1, 17, 900, 3000)]
     alone = cells.run(device, cell, call.inputs)

@@ -2,7 +2,7 @@ import subprocess
 import sys
 
 import pagedrt
-from pagedrt import selftest
+from pagedrt import accuracy, selftest
 
 
 def run(*arguments):
@@ -32,8 +32,8 @@ def test_selftest_tells_wrong_from_right(monkeypatch, capsys):
     reference = selftest.reference
 
     def shifted(*arguments):
-        expected, bound = reference(*arguments)
-        return expected + 2 * bound, bound
+        expected, bound, largest = reference(*arguments)
+        return expected + 2 * bound, bound, largest
 
     monkeypatch.setattr(selftest, "reference", shifted)
     monkeypatch.setattr(selftest, "cases", lambda dtypes: [selftest.Case("one-pass", 8, "float32", 20)])
@@ -54,3 +54,19 @@ def test_usage():
     assert run().returncode == 2
     version = run("--version")
     assert version.stdout.strip() == pagedrt.__version__
+
+
+def test_accuracy_report_tells_broken_bounds(monkeypatch, capsys):
+    """The report on a few cases, as it is and with the reference shifted by two bounds."""
+    monkeypatch.setattr(accuracy, "cases", lambda dtypes: [selftest.Case("one-pass", 8, dtypes[0], 20)])
+    assert accuracy.run("cpu") == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "every bound holds"
+    reference = selftest.reference
+
+    def shifted(*arguments):
+        expected, bound, largest = reference(*arguments)
+        return expected + 2 * bound, bound, largest
+
+    monkeypatch.setattr(accuracy, "reference", shifted)
+    assert accuracy.run("cpu") == 1
+    assert "15 bounds are broken" in capsys.readouterr().out
