@@ -191,8 +191,10 @@ cdef class Device:
         return self.allocate(len(shape), extents, dtype, nbytes)
 
     def zeros(self, shape, dtype):
-        """As empty(), filled with zeros, which is how a device hands memory out."""
-        return self.empty(shape, dtype)
+        """As empty(), filled with zeros."""
+        array = self.empty(shape, dtype)
+        cnp.PyArray_FILLWBYTE(array, 0)
+        return array
 
     cdef cnp.ndarray allocate(self, int ndim, cnp.npy_intp *shape, cnp.dtype dtype, size_t nbytes):
         """The array over a new buffer; nbytes is what shape and dtype take, checked before."""

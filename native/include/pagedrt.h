@@ -85,7 +85,7 @@ PAGEDRT_API pagedrt_status pagedrt_device_library(pagedrt_device *device, const 
 
 /* --- buffer: memory the device can use in place ------------------------------------------ */
 
-/* Page-aligned memory owned by the runtime, zero-filled. */
+/* Page-aligned memory owned by the runtime; what it holds is not defined. */
 PAGEDRT_API pagedrt_status pagedrt_buffer_create(pagedrt_device *device, size_t length, pagedrt_buffer **buffer);
 /* Adopts foreign memory in place; it must stay mapped until pagedrt_buffer_destroy returns (which
  * waits for the device to be done with it). writable needs pointer and length to be multiples of

@@ -36,7 +36,7 @@ static inline binding slice_binding(pagedrt_slice slice) {
   return buffer_binding(slice.buffer, (const char *)slice.buffer->pointer + slice.offset);
 }
 
-/* Page-aligned and zero-filled; in no map. */
+/* Page-aligned; in no map. */
 pagedrt_status buffer_new(pagedrt_device *device, size_t length, pagedrt_buffer **buffer);
 /* In place, in no map; PAGEDRT_INVALID_INPUT where the device cannot. */
 pagedrt_status buffer_new_wrapping(pagedrt_device *device, void *pointer, size_t length, bool writable, pagedrt_buffer **buffer);

@@ -259,3 +259,11 @@ def test_arrays_outlive_the_device():
 def test_buffers_are_made_by_devices_alone():
     with pytest.raises(TypeError, match=r"Device\.empty"):
         Buffer()
+
+
+def test_zeros_are_zero_in_memory_used_before(device):
+    for _ in range(40):
+        array = device.empty((3, 5), "float32")
+        array[...] = 7
+        del array
+        assert not device.zeros((3, 5), "float32").any()

@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include <string.h>
+
 /* One of everything that can fail; true when all of it worked. */
 static bool attempt(id<MTLDevice> device, NSInteger *code, bool *errors_given) {
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
@@ -17,6 +19,7 @@ static bool attempt(id<MTLDevice> device, NSInteger *code, bool *errors_given) {
   id<MTLCommandQueue> queue = [device newCommandQueue];
   id<MTLCommandBuffer> commands = [queue commandBuffer];
   bool ready = pipeline != nil && buffer != nil;
+  if (buffer != nil) memset([buffer contents], 0, 64);
   if (ready) test_encode(commands, pipeline, buffer, &value, sizeof value, 1);
   [commands commit];
   [commands waitUntilCompleted];

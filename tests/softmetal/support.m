@@ -60,6 +60,7 @@ id<MTLComputePipelineState> test_pipeline(id<MTLDevice> device, const char *kern
 id<MTLBuffer> test_buffer(id<MTLDevice> device, NSUInteger length) {
   id<MTLBuffer> buffer = [device newBufferWithLength:length options:MTLResourceStorageModeShared];
   must(buffer != nil, "a buffer");
+  memset([buffer contents], 0, length); /* Metal does not */
   return buffer;
 }
 

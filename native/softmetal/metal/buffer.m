@@ -1,12 +1,9 @@
-#define _GNU_SOURCE
 #include "metal/buffer.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "hooks.h"
-
-static const NSUInteger HUGE_PAGE = 2u << 20, HUGE_FROM = 4u << 20;
+#include "metal/mappings.h"
 
 static NSUInteger page_size(void) {
   return (NSUInteger)sysconf(_SC_PAGESIZE);
@@ -18,23 +15,6 @@ static BOOL options_valid(MTLResourceOptions options) {
                                    MTLResourceHazardTrackingModeUntracked | MTLResourceHazardTrackingModeTracked;
   const MTLResourceOptions both = MTLResourceHazardTrackingModeUntracked | MTLResourceHazardTrackingModeTracked;
   return (options & ~known) == 0 && (options & both) != both;
-}
-
-/* Maps more than is wanted, to cut a start that huge pages can lie at. */
-static char *map_aligned(NSUInteger bytes) {
-  char *start = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED) return NULL;
-  NSUInteger before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
-  if (before > 0) munmap(start, before);
-  munmap(start + before + bytes, HUGE_PAGE - before);
-  madvise(start + before, bytes, MADV_HUGEPAGE);
-  return start + before;
-}
-
-static char *map(NSUInteger bytes) {
-  if (bytes >= HUGE_FROM) return map_aligned(bytes);
-  char *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return start != MAP_FAILED ? start : NULL;
 }
 
 static SoftmetalBuffer *buffer_around(SoftmetalDevice *device, char *pointer, NSUInteger length, MTLResourceOptions options) {
@@ -50,10 +30,10 @@ static SoftmetalBuffer *buffer_around(SoftmetalDevice *device, char *pointer, NS
 SoftmetalBuffer *softmetal_buffer_new(SoftmetalDevice *device, NSUInteger length, MTLResourceOptions options) {
   if (softmetal_hook_fails() || length == 0 || length > device->maxBufferLength || !options_valid(options)) return nil;
   NSUInteger page = page_size(), bytes = (length + page - 1) / page * page;
-  char *pointer = map(bytes);
+  char *pointer = softmetal_mapping_take(bytes);
   if (pointer == NULL) return nil;
   SoftmetalBuffer *buffer = buffer_around(device, pointer, length, options);
-  if (buffer == nil) munmap(pointer, bytes);
+  if (buffer == nil) softmetal_mapping_give(pointer, bytes);
   else buffer->mapped = bytes;
   return buffer;
 }
@@ -69,7 +49,7 @@ SoftmetalBuffer *softmetal_buffer_wrap(SoftmetalDevice *device, void *pointer, N
 @implementation SoftmetalBuffer
 
 - (void)dealloc {
-  if (mapped > 0) munmap(pointer, mapped);
+  if (mapped > 0) softmetal_mapping_give(pointer, mapped);
   [device release];
   [super dealloc];
 }
