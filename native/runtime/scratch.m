@@ -192,13 +192,17 @@ static pagedrt_status usable_and_prepared(pagedrt_scratch *scratch) {
   return error_set(PAGEDRT_INVALID_INPUT, "scratch: not prepared, expected pagedrt_scratch_prepare first");
 }
 
-static pagedrt_status check_slice(const pagedrt_scratch *scratch, pagedrt_slice slice, const char *name, size_t length, bool writable) {
+static pagedrt_status check_slice(const pagedrt_scratch *scratch, pagedrt_slice slice, const char *name, size_t length, size_t alignment, bool writable) {
   const pagedrt_buffer *buffer = slice.buffer;
   if (buffer == NULL) return error_set(PAGEDRT_INVALID_INPUT, "%s: no buffer", name);
   if (buffer->device != scratch->device) {
     return error_set(PAGEDRT_INVALID_INPUT, "%s: a buffer of another device, expected the scratch's", name);
   }
-  if (slice.offset % sizeof(uint16_t) != 0 || slice.offset > buffer->length || buffer->length - slice.offset < length) {
+  if (((uintptr_t)buffer->pointer + slice.offset) % alignment != 0) {
+    return error_set(PAGEDRT_INVALID_INPUT, "%s: offset %zu, expected an address that is a multiple of the element size %zu", name,
+                     slice.offset, alignment);
+  }
+  if (slice.offset > buffer->length || buffer->length - slice.offset < length) {
     return error_set(PAGEDRT_INVALID_INPUT, "%s: offset %zu in a buffer of %zu bytes, expected %zu bytes from there", name,
                      slice.offset, buffer->length, length);
   }
@@ -273,7 +277,7 @@ pagedrt_status pagedrt_scratch_prepare(pagedrt_scratch *scratch, const pagedrt_s
 
 pagedrt_status pagedrt_scratch_partial(pagedrt_scratch *scratch, pagedrt_slice dependency, const pagedrt_dispatch **kernel, pagedrt_slice slices[4]) {
   pagedrt_status status = usable_and_prepared(scratch);
-  if (status == PAGEDRT_OK) status = check_slice(scratch, dependency, "dependency", sizeof(uint32_t), false);
+  if (status == PAGEDRT_OK) status = check_slice(scratch, dependency, "dependency", sizeof(uint32_t), sizeof(uint32_t), false);
   if (status != PAGEDRT_OK) return status;
   if (kernel == NULL || slices == NULL) {
     return error_set(PAGEDRT_INVALID_INPUT, "%s: NULL, expected a place for it", kernel == NULL ? "kernel" : "slices");
@@ -300,10 +304,10 @@ pagedrt_status pagedrt_scratch_update(pagedrt_scratch *scratch, const pagedrt_sl
   const pagedrt_scratch_spec *spec = &scratch->spec;
   size_t row = (size_t)spec->query_heads * spec->blocks * sizeof(float);
   for (int i = 0; i < 3 && status == PAGEDRT_OK; i++) {
-    status = check_slice(scratch, slices[i], names[i], i == 0 ? row * spec->head_dim : row, true);
+    status = check_slice(scratch, slices[i], names[i], i == 0 ? row * spec->head_dim : row, sizeof(float), true);
   }
-  size_t length = (size_t)spec->query_heads * spec->head_dim * dtype_size(spec->dtype);
-  if (status == PAGEDRT_OK) status = check_slice(scratch, output, "output", length, true);
+  size_t element = dtype_size(spec->dtype), length = (size_t)spec->query_heads * spec->head_dim * element;
+  if (status == PAGEDRT_OK) status = check_slice(scratch, output, "output", length, element, true);
   if (status == PAGEDRT_OK) scratch_update(scratch, slices, output);
   return status;
 }
