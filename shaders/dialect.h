@@ -7,6 +7,8 @@
 #endif
 
 #ifndef INSTANTIATE_KERNEL
+// Before a loop over an array that must stay in registers.
+#define UNROLL _Pragma("clang loop unroll(full)")
 #define INSTANTIATE_KERNEL(host, ...) template [[host_name(host)]] [[kernel]] decltype(__VA_ARGS__) __VA_ARGS__;
 #define FUNCTION_CONSTANT(type, name, index) constant type name [[function_constant(index)]];
 // The last parameters of every kernel.

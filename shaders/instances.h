@@ -4,6 +4,7 @@
 #define PAGEDRT_SHADERS_INSTANCES_H
 
 #define PAGEDRT_MAX_HEAD_DIM 512
+#define PAGEDRT_MAX_PARTIAL_HEAD_DIM 256
 #define PAGEDRT_MAX_BLOCKS 1024
 #define PAGEDRT_MAX_PARTIAL_GROUP_FACTOR 32 // query heads a KV head in the two-pass path
 

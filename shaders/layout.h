@@ -2,20 +2,22 @@
 #ifndef PAGEDRT_SHADERS_LAYOUT_H
 #define PAGEDRT_SHADERS_LAYOUT_H
 
+#include "arguments.h"
 #include "dialect.h"
 #include "instances.h"
 
-// A lane reads CHUNK neighbouring elements (16 bytes) at a time, CHUNKS times a row.
+// A lane reads CHUNK neighbouring elements at a time, CHUNKS times a row: 16 bytes where the row's
+// length is a power of two, else what keeps few elements in a lane.
 template <typename T, int D>
 struct Layout {
   enum : int {
-    CHUNK = 16 / int(sizeof(T)),
-    CHUNKS_IN_ROW = D / CHUNK,
-    POWER = CHUNKS_IN_ROW & -CHUNKS_IN_ROW, // the largest power of two that divides it
-    LANES = SIMD_WIDTH < POWER ? SIMD_WIDTH : POWER,
+    LANES = PAGEDRT_ROW_LANES(D, int(sizeof(T))),
     ROWS = SIMD_WIDTH / LANES,
-    CHUNKS = CHUNKS_IN_ROW / LANES,
-    ELEMENTS = CHUNKS * CHUNK
+    ELEMENTS = D / LANES,
+    POWER = ELEMENTS & -ELEMENTS,
+    MOST = 16 / int(sizeof(T)),
+    CHUNK = POWER < MOST ? POWER : MOST,
+    CHUNKS = ELEMENTS / CHUNK
   };
 };
 

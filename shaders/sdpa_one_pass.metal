@@ -13,7 +13,7 @@ template <typename T, int D>
                               constant pagedrt_arguments &args [[buffer(7)]], THREAD_GEOMETRY) {
   const Place place = {lane, simdgroup, simdgroups};
   OutputStore<T> store = {out, args.head_dim, 0};
-  attend_for_heads<T, D>(queries, key_pages, value_pages, page_table, dependency, status, args, shared, group, place,
+  attend_for_heads<T, D, true>(queries, key_pages, value_pages, page_table, dependency, status, args, shared, group, place,
                          store);
 }
 

@@ -33,7 +33,7 @@ template <typename T, int D>
   (void)barrier;
   const Place place = {lane, simdgroup, simdgroups};
   PartialStore store = {partials, sums, maximums, args.head_dim, group.y, args.blocks, 0};
-  attend_for_heads<T, D>(queries, key_pages, value_pages, page_table, dependency, status, args, shared, group, place,
+  attend_for_heads<T, D, false>(queries, key_pages, value_pages, page_table, dependency, status, args, shared, group, place,
                          store);
 }
 

@@ -3,38 +3,52 @@
 using namespace metal;
 
 #include "arguments.h"
-#include "finish.h"
 #include "output_store.h"
+#include "place.h"
+#include "verdict.h"
+#include "weighted_sum.h"
 
+// SIMD-groups take turns at blocks.
 template <typename T>
 [[kernel]] void sdpa_reduce(device const float *partials [[buffer(0)]], device const float *sums [[buffer(1)]],
                             device const float *maximums [[buffer(2)]], device T *out [[buffer(3)]],
                             device atomic_uint *status [[buffer(4)]],
                             constant pagedrt_arguments &args [[buffer(5)]], THREAD_GEOMETRY) {
-  const Place place = {lane, simdgroup, simdgroups};
   // What the partial kernel found wrong leaves `out` unwritten.
-  device atomic_uint *slot = status + 2 * args.status;
-  if (atomic_load_explicit(slot, memory_order_relaxed) == PAGEDRT_UNSET &&
-      atomic_load_explicit(slot + 1, memory_order_relaxed) == PAGEDRT_UNSET) {
-    const int head_dim = int(args.head_dim);
-    State<float, 0, 1> state;
-    state.clear(head_dim);
-    for (uint block = simdgroup; block < args.blocks; block += simdgroups) {
-      const uint row = group.x * args.blocks + block;
-      const float reference = state.raise(0, maximums[row], head_dim);
-      const float weight = fast::exp(maximums[row] - reference);
-      device const float *partial = partials + ulong(row) * args.head_dim;
-      settle(state.settled_sum[0], state.lost_sum[0], sums[row] * weight);
-      for (int e = 0; e < elements_used<float, 0>(head_dim); ++e) {
-        const int at = element_of<float, 0>(lane, e);
-        if (at < head_dim) {
-          settle(state.settled_out[0][e], state.lost_out[0][e], partial[at] * weight);
-        }
-      }
+  const bool right = nothing_noted(status, args.status);
+  const uint first = group.x * args.blocks;
+  const uint at = group.y * PAGEDRT_REDUCE_SPAN(SIMD_WIDTH) + lane;
+  const OutputStore<T> store = {out, args.head_dim, group.x};
+  WeightedSum mine(at, args.head_dim);
+  mine.add(partials + ulong(first) * args.head_dim + at, sums + first, maximums + first, simdgroup, simdgroups,
+           args.blocks, args.head_dim);
+  if (simdgroups == 1) {
+    for (uint e = 0; e < mine.used && right; ++e) {
+      store.element(0, int(at + e), mine.total[e], mine.sum);
     }
-    state.end(head_dim);
-    const OutputStore<T> store = {out, args.head_dim, group.x};
-    finish<float, 0, 1>(state, 1, head_dim, shared, place, store);
+    return;
+  }
+  threadgroup float *maximums_of = shared + simdgroups * SIMD_WIDTH; // after [simdgroup, lane] totals
+  threadgroup float *sums_of = maximums_of + simdgroups;
+  shared[simdgroup * SIMD_WIDTH + lane] = mine.total[0];
+  if (lane == 0) {
+    maximums_of[simdgroup] = mine.maximum;
+    sums_of[simdgroup] = mine.sum;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (simdgroup == 0 && at < args.head_dim && right) {
+    float maximum = -INFINITY;
+    for (uint s = 0; s < simdgroups; ++s) {
+      maximum = maximums_of[s] > maximum ? maximums_of[s] : maximum;
+    }
+    float value = 0.0f;
+    float sum = 0.0f;
+    for (uint s = 0; s < simdgroups; ++s) {
+      const float weight = fast::exp(maximums_of[s] - reference_of(maximum));
+      value += shared[s * SIMD_WIDTH + lane] * weight;
+      sum += sums_of[s] * weight;
+    }
+    store.element(0, int(at), value, sum);
   }
 }
 

@@ -1,5 +1,5 @@
-// The running softmax over the tokens seen so far. Sums and outputs are relative to exp(maximum), which
-// is the largest score or a little less.
+// The softmax over the tokens that a SIMD-group has seen. Sums and outputs are relative to exp(maximum),
+// which is the largest score or a little less.
 #ifndef PAGEDRT_SHADERS_STATE_H
 #define PAGEDRT_SHADERS_STATE_H
 
@@ -35,62 +35,10 @@ struct State {
   float maximum[HEADS];
   float sum[HEADS];
   float out[HEADS][ELEMENTS];
-  // Sums of many tokens would drift: every TILES_TO_SETTLE tiles they move here.
-  float settled_sum[HEADS];
-  float lost_sum[HEADS];
-  float settled_out[HEADS][ELEMENTS];
-  float lost_out[HEADS][ELEMENTS];
-
-  void clear(int head_dim) {
-    for (int h = 0; h < HEADS; ++h) {
-      maximum[h] = -INFINITY;
-      sum[h] = settled_sum[h] = lost_sum[h] = 0.0f;
-      for (int e = 0; e < elements_used<T, D>(head_dim); ++e) {
-        out[h][e] = settled_out[h][e] = lost_out[h][e] = 0.0f;
-      }
-    }
-  }
-
-  // Makes room for scores up to `highest`; returns what new exponents are taken against.
-  float raise(int h, float highest, int head_dim) {
-    if (highest > maximum[h] + RAISE_MARGIN) {
-      const float factor = fast::exp(maximum[h] - reference_of(highest));
-      sum[h] *= factor;
-      settled_sum[h] *= factor;
-      lost_sum[h] *= factor;
-      for (int e = 0; e < elements_used<T, D>(head_dim); ++e) {
-        out[h][e] *= factor;
-        settled_out[h][e] *= factor;
-        lost_out[h][e] *= factor;
-      }
-      maximum[h] = highest;
-    }
-    return reference_of(maximum[h]);
-  }
-
-  void settle_all(int head_dim) {
-    for (int h = 0; h < HEADS; ++h) {
-      settle(settled_sum[h], lost_sum[h], sum[h]);
-      sum[h] = 0.0f;
-      for (int e = 0; e < elements_used<T, D>(head_dim); ++e) {
-        settle(settled_out[h][e], lost_out[h][e], out[h][e]);
-        out[h][e] = 0.0f;
-      }
-    }
-  }
-
-  // After the last tile: sum and out are the whole.
-  void end(int head_dim) {
-    for (int h = 0; h < HEADS; ++h) {
-      sum[h] = settled_sum[h] + (sum[h] - lost_sum[h]);
-      for (int e = 0; e < elements_used<T, D>(head_dim); ++e) {
-        out[h][e] = settled_out[h][e] + (out[h][e] - lost_out[h][e]);
-      }
-    }
-  }
 
   // Merges the row slots of a SIMD-group; every lane ends with the whole.
   void merge_rows() {
+    UNROLL
     for (int h = 0; h < HEADS; ++h) {
       for (ushort step = Layout<T, D>::LANES; step < SIMD_WIDTH; step *= 2) {
         const float other = simd_shuffle_xor(maximum[h], step);

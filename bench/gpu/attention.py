@@ -28,7 +28,7 @@ class Attention:
         self.blocks, self.heads = blocks, heads
         group = query_heads // kv_heads
         self.grid = kv_heads * -(-group // heads), max(blocks, 1), 1
-        self.query_heads = query_heads
+        self.query_heads, self.head_dim = query_heads, head_dim
         name = TYPES[dtype]
         if blocks:
             self.kernel = Kernel.get("sdpa_partial", f"partial<{name}, {head_dim}>", (heads,))
@@ -40,20 +40,31 @@ class Attention:
         else:
             compiled = head_dim if head_dim % 32 == 0 and head_dim <= 256 else 0
             self.kernel = Kernel.get("sdpa_one_pass", f"one_pass<{name}, {compiled}>", (heads,))
-        self.simdgroups = min(simdgroups, self.kernel.max_threads // 32, SHARED_LIMIT // (4 * (head_dim + 3)))
-        self.shared = -(-self.simdgroups * (head_dim + 3) * 4 // 16) * 16
+        size = 4 if dtype == "float32" else 2
+        lanes = 16 if head_dim & (head_dim - 1) else min(max(head_dim * size // 16, 1), 32)
+        elements = head_dim // lanes if blocks or (head_dim % 32 == 0 and head_dim <= 256) else 16
+        floats = heads * max(32 * elements * (1 if blocks else 2), head_dim + 2) + 1
+        self.simdgroups = min(simdgroups, self.kernel.max_threads // 32, SHARED_LIMIT // (4 * floats))
+        self.shared = -(-self.simdgroups * floats * 4 // 16) * 16
         self.status = torch.full((2,), -1, dtype=torch.int32, device="cuda")
-        values = Arguments(query_heads, kv_heads, head_dim, page_size, max(blocks, 1), scale, capacity, context, 0)
-        self.arguments = torch.frombuffer(bytearray(values), dtype=torch.uint8).cuda()
+        self.arguments = Arguments(
+            query_heads, kv_heads, head_dim, page_size, max(blocks, 1), scale, capacity, context, 0
+        )
+
+    def resident(self):
+        """Threadgroups that a multiprocessor holds at once."""
+        return self.kernel.resident(32 * self.simdgroups, self.shared)
 
     def __call__(self, queries, key_pages, value_pages, page_table, dependency, out):
         stream = torch.cuda.current_stream().cuda_stream
         inputs = [t.data_ptr() for t in (queries, key_pages, value_pages, page_table, dependency)]
-        last = self.status.data_ptr(), self.arguments.data_ptr()
+        last = self.status.data_ptr(), self.arguments
         threads = 32 * self.simdgroups
         if not self.blocks:
             self.kernel.launch(self.grid, threads, self.shared, stream, [*inputs, out.data_ptr(), *last])
             return
         scratch = [t.data_ptr() for t in (self.partials, self.sums, self.maximums)]
         self.kernel.launch(self.grid, threads, self.shared, stream, [*inputs, *scratch, dependency.data_ptr(), *last])
-        self.reduce.launch((self.query_heads, 1, 1), threads, self.shared, stream, [*scratch, out.data_ptr(), *last])
+        self.reduce.launch(
+            (self.query_heads, -(-self.head_dim // 32), 1), 256, 8 * 34 * 4, stream, [*scratch, out.data_ptr(), *last]
+        )

@@ -47,6 +47,8 @@ inline uint atomic_fetch_min_explicit(atomic_uint *object, uint operand, memory_
 }
 inline void threadgroup_barrier(mem_flags) { __syncthreads(); }
 inline uint simd_min(uint value) { return __reduce_min_sync(0xFFFFFFFFu, value); }
+inline uint simd_max(uint value) { return __reduce_max_sync(0xFFFFFFFFu, value); }
+inline float simd_shuffle(float value, ushort lane) { return __shfl_sync(0xFFFFFFFFu, value, lane); }
 inline float simd_shuffle_xor(float value, ushort mask) { return __shfl_xor_sync(0xFFFFFFFFu, value, mask); }
 template <typename T>
 inline T min(T a, T b) {
@@ -63,6 +65,7 @@ inline float exp(float x) { return __expf(x); }
 
 // Specialisation happens when the pipeline is compiled, as on Metal.
 #define FUNCTION_CONSTANT(type, name, index) constexpr type name = CONSTANT_##index;
+#define UNROLL _Pragma("unroll")
 #define THREAD_GEOMETRY float *shared, uint3 group, uint lane, uint simdgroup, uint simdgroups
 // wrappers.cuh instantiates what is asked for
 #define INSTANTIATE_KERNEL(host, ...)

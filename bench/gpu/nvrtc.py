@@ -98,8 +98,14 @@ class Kernel:
         check(cuda.cuFuncGetAttribute(ctypes.byref(value), number, self.function), "attribute")
         return value.value
 
-    def launch(self, grid, threads, shared_bytes, stream, pointers):
-        values = [ctypes.c_void_p(pointer) for pointer in pointers]
+    def resident(self, threads, shared_bytes):
+        count = ctypes.c_int()
+        query = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        check(query(ctypes.byref(count), self.function, threads, ctypes.c_size_t(shared_bytes)), "occupancy")
+        return count.value
+
+    def launch(self, grid, threads, shared_bytes, stream, arguments):
+        values = [ctypes.c_void_p(a) if isinstance(a, int) else a for a in arguments]
         packed = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         check(
             cuda.cuLaunchKernel(

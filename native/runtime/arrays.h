@@ -17,6 +17,8 @@ typedef struct resolved_arrays {
 pagedrt_status arrays_resolve(pagedrt_device *device, const call_arrays *arrays, resolved_arrays *resolved);
 /* Lets go of buffers, and of temporaries where no stream took them over (set NULL then). */
 void arrays_release(resolved_arrays *resolved);
+/* Whether kernels can read the array where it lies: lanes that share rows load many elements at once. */
+bool array_aligned(const pagedrt_device *device, int array, const void *pointer);
 /* Whether the output would be bounced. */
 bool arrays_bounce_out(pagedrt_device *device, const call_arrays *arrays);
 

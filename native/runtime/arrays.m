@@ -4,10 +4,19 @@
 
 #include "device.h"
 
+/* What a lane of many reads at once. */
+enum { LANE_LOAD_BYTES = 16 };
+
+bool array_aligned(const pagedrt_device *device, int array, const void *pointer) {
+  bool vectors = device->simd_width > 1 && array <= ARRAY_VALUES;
+  return !vectors || (uintptr_t)pointer % LANE_LOAD_BYTES == 0;
+}
+
 static void find_live(pagedrt_device *device, const call_arrays *arrays, resolved_arrays *resolved) {
   memory_map_read(&device->map);
   for (int i = 0; i < ARRAYS; i++) {
     pagedrt_buffer *buffer = memory_map_find(&device->map, arrays->pointers[i], arrays->lengths[i], i == ARRAY_OUT);
+    if (!array_aligned(device, i, arrays->pointers[i])) buffer = NULL;
     if (buffer != NULL) object_retain(buffer);
     resolved->buffers[i] = buffer;
     resolved->pointers[i] = arrays->pointers[i];
@@ -31,8 +40,9 @@ static pagedrt_status copy_array(pagedrt_device *device, const void *pointer, si
   return PAGEDRT_OK;
 }
 
-static pagedrt_status make_temporary(pagedrt_device *device, const void *pointer, size_t length, bool out, pagedrt_buffer **made) {
-  if (!out || whole_pages(device, pointer, length)) {
+static pagedrt_status make_temporary(pagedrt_device *device, int array, const void *pointer, size_t length, pagedrt_buffer **made) {
+  bool out = array == ARRAY_OUT;
+  if (out ? whole_pages(device, pointer, length) : array_aligned(device, array, pointer)) {
     if (buffer_new_wrapping(device, (void *)pointer, length, out, made) == PAGEDRT_OK) return PAGEDRT_OK;
   }
   return copy_array(device, pointer, length, out, made);
@@ -44,7 +54,7 @@ pagedrt_status arrays_resolve(pagedrt_device *device, const call_arrays *arrays,
   for (int i = 0; i < ARRAYS; i++) {
     if (resolved->buffers[i] != NULL) continue;
     pagedrt_buffer *made = NULL;
-    pagedrt_status status = make_temporary(device, arrays->pointers[i], arrays->lengths[i], i == ARRAY_OUT, &made);
+    pagedrt_status status = make_temporary(device, i, arrays->pointers[i], arrays->lengths[i], &made);
     if (status != PAGEDRT_OK) {
       arrays_release(resolved);
       return status;

@@ -9,13 +9,6 @@ _Static_assert(PAGEDRT_ONE_PASS_OUT == 5 && PAGEDRT_ONE_PASS_STATUS == 6 && PAGE
 _Static_assert(PAGEDRT_PARTIAL_BARRIER == 8 && PAGEDRT_PARTIAL_STATUS == 9 && PAGEDRT_PARTIAL_ARGUMENTS == 10, "");
 _Static_assert(PAGEDRT_REDUCE_OUT == 3 && PAGEDRT_REDUCE_STATUS == 4 && PAGEDRT_REDUCE_ARGUMENTS == 5, "");
 
-static MTLSize grid_size(kernel_kind kind, const pagedrt_geometry *geometry, uint32_t blocks, uint32_t heads) {
-  if (kind == KERNEL_reduce) return MTLSizeMake(geometry->query_heads, 1, 1);
-  uint32_t group_factor = geometry->query_heads / geometry->kv_heads;
-  uint32_t tiles = group_factor / heads + (group_factor % heads != 0);
-  return MTLSizeMake((NSUInteger)geometry->kv_heads * tiles, kind == KERNEL_partial ? blocks : 1, 1);
-}
-
 pagedrt_status dispatch_prepare(pagedrt_device *device, kernel_kind kind, const pagedrt_geometry *geometry, uint32_t blocks, pagedrt_dispatch *dispatch) {
   const kernel_instance *instance = kernel_find(kind, geometry->head_dim, geometry->dtype);
   if (instance == NULL) {
@@ -23,19 +16,20 @@ pagedrt_status dispatch_prepare(pagedrt_device *device, kernel_kind kind, const 
                      dtype_name(geometry->dtype), kernel_library_names[kind]);
   }
   uint32_t heads = 1;
-  if (kind != KERNEL_reduce) heads = pick_heads(device->simd_width, geometry->query_heads / geometry->kv_heads);
+  if (kind != KERNEL_reduce) heads = pick_heads(device, instance, geometry);
   const pipeline *pipeline = NULL;
   pagedrt_status status = pipelines_get(device, instance, heads, &pipeline);
   if (status != PAGEDRT_OK) return status;
-  uint32_t simdgroups = pick_simdgroups(device, pipeline, geometry->head_dim);
+  uint32_t memory = 0;
+  uint32_t simdgroups = pick_simdgroups(device, instance, pipeline, geometry, heads, &memory);
   if (simdgroups == 0) {
     return error_set(PAGEDRT_DEVICE_ERROR, "%s: a threadgroup may hold %u threads and %u bytes, not enough for one SIMD-group",
                      instance->name, pipeline->max_threads, device->max_threadgroup_memory);
   }
   dispatch->state = pipeline->state;
-  dispatch->grid = grid_size(kind, geometry, blocks, heads);
+  dispatch->grid = pick_grid(device, kind, geometry, blocks, heads);
   dispatch->threadgroup = MTLSizeMake((NSUInteger)pipeline->simd_width * simdgroups, 1, 1);
-  dispatch->threadgroup_memory = threadgroup_memory(simdgroups, geometry->head_dim);
+  dispatch->threadgroup_memory = memory;
   dispatch->arguments = (pagedrt_arguments){
     .query_heads = geometry->query_heads,
     .kv_heads = geometry->kv_heads,

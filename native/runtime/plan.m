@@ -44,6 +44,9 @@ static pagedrt_status find_arrays(pagedrt_device *device, const call_arrays *arr
       return error_set(PAGEDRT_INVALID_INPUT, "%s: %p + %zu bytes, expected to lie in one live%s buffer of the device",
                        array_names[i], arrays->pointers[i], arrays->lengths[i], i == ARRAY_OUT ? " writable" : "");
     }
+    if (!array_aligned(device, i, arrays->pointers[i])) {
+      return error_set(PAGEDRT_INVALID_INPUT, "%s: data at %p, expected alignment to 16 bytes", array_names[i], arrays->pointers[i]);
+    }
   }
   return PAGEDRT_OK;
 }

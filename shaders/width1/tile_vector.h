@@ -1,16 +1,11 @@
 // The two inner products of a tile for one thread that owns whole rows, with the next tile's prefetch:
-// what tile_lanes.h is to a SIMD-group of many lanes.
+// what tile_lanes.h is to many lanes.
 #ifndef PAGEDRT_SHADERS_WIDTH1_TILE_VECTOR_H
 #define PAGEDRT_SHADERS_WIDTH1_TILE_VECTOR_H
 
 #include "layout.h"
+#include "tiles.h"
 #include "vector.h"
-
-#define TILE_DEPTH 16 // tokens of a tile: one default page
-#define TILES_AHEAD 2 // covers memory latency on the machines measured
-#define TILES_TO_SETTLE 16
-
-#include "tile.h"
 
 // Heads and tokens of one register block: HEADS x TOKENS accumulators, which one fold sums up.
 template <int HEADS>
@@ -81,7 +76,7 @@ static inline void row_pointers(const T *base, const Tile &tile, const T *(&rows
 
 template <typename T, int D, int HEADS>
 inline void tile_scores(const float (&query)[HEADS][Layout<T, D>::ELEMENTS], const T *keys, const Tile &tile,
-                        const Tile &next, int head_dim, float scale, uint, float (&scores)[HEADS][TILE_DEPTH],
+                        const Tile &next, int head_dim, float scale, float (&scores)[HEADS][TILE_DEPTH],
                         float (&highest)[HEADS]) {
   using B = Block<HEADS>;
   enum : int { STRIDE = Layout<T, D>::ELEMENTS };
@@ -163,7 +158,7 @@ static inline void value_rows(const float *weights, const T *const *rows, const 
 
 template <typename T, int D, int HEADS>
 inline void tile_values(const float (&weights)[HEADS][TILE_DEPTH], const T *values, const Tile &tile, const Tile &next,
-                        int head_dim, uint, float (&sum)[HEADS], float (&out)[HEADS][Layout<T, D>::ELEMENTS]) {
+                        int head_dim, float (&sum)[HEADS], float (&out)[HEADS][Layout<T, D>::ELEMENTS]) {
   using B = Block<HEADS>;
   enum : int { STRIDE = Layout<T, D>::ELEMENTS };
   const T *rows[TILE_DEPTH];

@@ -10,6 +10,9 @@
 #define VECTOR_FLOATS 4
 #endif
 
+// A call would put the vectors it is given into memory.
+#define ALWAYS_INLINE __attribute__((always_inline)) static inline
+
 typedef float Vector __attribute__((vector_size(4 * VECTOR_FLOATS)));
 typedef float VectorAnywhere __attribute__((vector_size(4 * VECTOR_FLOATS), aligned(4), may_alias));
 typedef uint32_t Bits __attribute__((vector_size(4 * VECTOR_FLOATS)));
@@ -63,7 +66,7 @@ static inline void store_part(float *to, Vector v, int n) {
 
 // Lane l of the result: a where bit STEP of l is clear, else b; plus its neighbour STEP lanes away.
 template <int STEP>
-static inline Vector fold(Vector a, Vector b) {
+ALWAYS_INLINE Vector fold(Vector a, Vector b) {
   Lanes own, other;
   for (int l = 0; l < VECTOR_FLOATS; ++l) {
     own[l] = (l & STEP) ? VECTOR_FLOATS + l : l;
@@ -74,7 +77,7 @@ static inline Vector fold(Vector a, Vector b) {
 
 template <int STEP>
 struct Fold {
-  static inline void all(Vector *v) {
+  ALWAYS_INLINE void all(Vector *v) {
     for (int i = 0; i < STEP; ++i) {
       v[i] = fold<STEP>(v[i], v[i + STEP]);
     }
@@ -83,11 +86,11 @@ struct Fold {
 };
 template <>
 struct Fold<0> {
-  static inline void all(Vector *) {}
+  ALWAYS_INLINE void all(Vector *) {}
 };
 
 // Lane l of the result is the sum of v[l]'s lanes, for VECTOR_FLOATS vectors.
-static inline Vector sums_of(Vector *v) {
+ALWAYS_INLINE Vector sums_of(Vector *v) {
   Fold<VECTOR_FLOATS / 2>::all(v);
   return v[0];
 }

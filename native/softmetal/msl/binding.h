@@ -5,6 +5,7 @@
 
 #include "types.h"
 
+#define UNROLL
 #define THREAD_GEOMETRY float *shared, uint3 group, uint lane, uint simdgroup, uint simdgroups
 
 struct Library {

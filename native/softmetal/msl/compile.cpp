@@ -31,7 +31,7 @@ namespace {
 
 using namespace metal;
 #if SIMD_WIDTH == 1
-#include "width1/tile_vector.h"
+#include "width1/online_softmax.h"
 #endif
 #include SHADER
 

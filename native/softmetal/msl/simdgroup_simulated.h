@@ -12,8 +12,8 @@ SOFTMETAL_UNCHECKED inline void threadgroup_barrier(mem_flags flags) {
   softmetal_simulator_barrier(int(flags));
 }
 
-// Operations of one number may meet: a shuffle's mask must be the same in every lane.
-enum : uint64_t { OPERATION_MIN = 1, OPERATION_SHUFFLE_XOR = 0x100 };
+// Operations of one number may meet: a shuffle_xor's mask must be the same in every lane.
+enum : uint64_t { OPERATION_MIN = 1, OPERATION_MAX, OPERATION_SHUFFLE, OPERATION_SHUFFLE_XOR = 0x100 };
 
 SOFTMETAL_UNCHECKED inline uint simd_min(uint value) {
   const uint64_t *values = softmetal_simulator_exchange(value, OPERATION_MIN);
@@ -22,6 +22,20 @@ SOFTMETAL_UNCHECKED inline uint simd_min(uint value) {
     least = uint(values[lane]) < least ? uint(values[lane]) : least;
   }
   return least;
+}
+
+SOFTMETAL_UNCHECKED inline uint simd_max(uint value) {
+  const uint64_t *values = softmetal_simulator_exchange(value, OPERATION_MAX);
+  uint most = value;
+  for (int lane = 0; lane < SIMULATOR_WIDTH; ++lane) {
+    most = uint(values[lane]) > most ? uint(values[lane]) : most;
+  }
+  return most;
+}
+
+SOFTMETAL_UNCHECKED inline float simd_shuffle(float value, ushort lane) {
+  const uint64_t *values = softmetal_simulator_exchange(as_type<uint>(value), OPERATION_SHUFFLE);
+  return as_type<float>(uint(values[lane % SIMULATOR_WIDTH]));
 }
 
 SOFTMETAL_UNCHECKED inline float simd_shuffle_xor(float value, ushort mask) {

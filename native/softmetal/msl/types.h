@@ -75,28 +75,25 @@ struct float2 {
   explicit float2(half2 v) : x(v.x), y(v.y) {}
 };
 
-// Copying one reads all 16 bytes at once: the simulator must see that, not four small reads.
+// Copying one reads all of it at once: the simulator must see that, not small reads.
 #if SIMD_WIDTH == 1
-#define SOFTMETAL_WHOLE_READ(type)
+#define SOFTMETAL_WHOLE_READ(type, assign)
 #else
-#define SOFTMETAL_WHOLE_READ(type)                 \
-  SOFTMETAL_UNCHECKED type(const type &v) {        \
-    softmetal_simulator_read(&v, sizeof(v));       \
-    x = v.x;                                       \
-    y = v.y;                                       \
-    z = v.z;                                       \
-    w = v.w;                                       \
+#define SOFTMETAL_WHOLE_READ(type, assign)   \
+  SOFTMETAL_UNCHECKED type(const type &v) {  \
+    softmetal_simulator_read(&v, sizeof(v)); \
+    assign;                                  \
   }
 #endif
 
-struct alignas(16) float4 {
-  float x, y, z, w;
-  SOFTMETAL_WHOLE_READ(float4)
+struct alignas(8) uint2 {
+  uint x, y;
+  SOFTMETAL_WHOLE_READ(uint2, (x = v.x, y = v.y))
 };
 
 struct alignas(16) uint4 {
   uint x, y, z, w;
-  SOFTMETAL_WHOLE_READ(uint4)
+  SOFTMETAL_WHOLE_READ(uint4, (x = v.x, y = v.y, z = v.z, w = v.w))
 };
 
 struct uint3 {
