@@ -11,6 +11,7 @@ import pagedrt
 from helpers.cells import Cell
 from helpers.device_arrays import Call
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born deaf to it
 cell = Cell("float32", 64, 4, 4, {tokens}, 16)
 device = pagedrt.Device({family!r})
 call = Call(device, cell)
