@@ -14,13 +14,15 @@ SOURCES := $(shell find native shaders pagedrt meson.build meson.options pyproje
 	-type f -not -name '*.pyc')
 EXAMPLE := $(BIN)/python -P examples/smollm2
 
-.PHONY: help setup demo test test-full lint clean
+.PHONY: help setup demo test test-full asan ubsan tsan mutation lint clean
 
 help:
 	@echo "make setup      toolchain, .venv, pagedrt built and installed into it"
 	@echo "make demo       SmolLM2-135M decodes a short chat and a long context through paged attention"
 	@echo "make test       all tests, a quick part of the matrix (what CI runs)"
 	@echo "make test-full  all tests, all 20,000 cells of the matrix"
+	@echo "make asan       tests under AddressSanitizer; ubsan, tsan: under the others"
+	@echo "make mutation   breaks the sources one small mutation at a time and shows that tests notice"
 	@echo "make lint       style of Python and Cython"
 	@echo "make clean      removes .venv and build"
 
@@ -49,12 +51,22 @@ demo: setup $(VENV)/examples.stamp
 	$(EXAMPLE) "What is the capital of France?"
 	$(EXAMPLE) --context 1600 --max-tokens 40 "What is the keeper's cat called?"
 
+# also a look under AddressSanitizer and at five mutants
 test: setup $(VENV)/examples.stamp
+	@FUZZ_SECONDS=5 tools/sanitize.sh asan build planted programs
+	@$(BIN)/python -P tools/mutation --smoke
 	@PAGEDRT_BUILD="$(CURDIR)/$(BUILD)" PAGEDRT_TEST_PROGRAMS="$(CURDIR)/$(BUILD)/tests/softmetal" \
 		$(BIN)/pytest -q -n 2 --dist worksteal
 
 test-full: export PAGEDRT_MATRIX := full
 test-full: test
+
+asan ubsan tsan: setup
+	@tools/sanitize.sh $@
+
+mutation: setup
+	@$(BIN)/python -P tools/mutation
+	@$(BIN)/python -P tools/mutation --sample 40
 
 lint: $(VENV)/tools.stamp
 	@$(BIN)/ruff check .

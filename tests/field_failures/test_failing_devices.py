@@ -1,8 +1,5 @@
 """Symptoms seen in other attention kernels: failures unseen or fatal, memory that never returns, needless work."""
 
-import os
-import subprocess
-
 import numpy as np
 import pytest
 
@@ -10,13 +7,9 @@ import pagedrt
 from helpers import child, softmetal
 from helpers.cells import Cell
 from helpers.device_arrays import Call
+from helpers.memory import resident_bytes
 
 CELL = Cell("float32", 32, 2, 2, 1100, 16)
-
-
-def resident_bytes():
-    result = subprocess.run(["ps", "-o", "rss=", "-p", str(os.getpid())], check=True, capture_output=True, text=True)
-    return int(result.stdout) * 1024
 
 
 def test_a_gpu_timeout_is_an_exception_and_not_an_abort():

@@ -1,21 +1,14 @@
 """Resident memory stays flat over 100,000 uses of whatever is used often."""
 
-import os
-import subprocess
-
 import pytest
 
 import pagedrt
 from helpers.cells import Cell
 from helpers.device_arrays import Call
+from helpers.memory import resident_bytes
 
 WARM_UP, USES = 1_000, 100_000
 ALLOWED = 1 << 20  # bytes
-
-
-def resident_bytes():
-    result = subprocess.run(["ps", "-o", "rss=", "-p", str(os.getpid())], check=True, capture_output=True, text=True)
-    return int(result.stdout) * 1024
 
 
 def grows_by(use):

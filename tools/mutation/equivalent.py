@@ -1,0 +1,3 @@
+"""Mutants that no test can tell from the original, by name, each with the reason."""
+
+EQUIVALENT = {}
