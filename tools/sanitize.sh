@@ -2,6 +2,7 @@
 # Builds pagedrt under a sanitizer in build/KIND and runs tests on it.
 # usage: tools/sanitize.sh asan|ubsan|tsan [build] [planted] [programs] [python]   (none named: all, in order)
 #   planted: a bug planted in a copy is reported. programs: C programs and FUZZ_SECONDS (10) of the fuzz target.
+#   fuzzer (asan, only where named): FUZZ_SECONDS of libFuzzer, which comes with clang, on the same target.
 #   python: the tests listed in tests/sanitizers/KIND.tests.
 set -eu
 cd "$(dirname "$0")/.."
@@ -32,6 +33,8 @@ if [ "$kind" = tsan ] && setarch -R true 2>/dev/null; then fixed="setarch -R"; f
 # Reports name lines; the kernels do without, which take minutes to compile so.
 lines="-g -fno-omit-frame-pointer"
 
+fuzz_sources="tests/fuzz/fuzz.c tests/fuzz/steps.c tests/fuzz/arrays.c tests/fuzz/memory.c"
+
 compile() { # program, sources...
   program=$1
   shift
@@ -58,7 +61,8 @@ make_build() {
   fi
   ninja -C "$build" --quiet
   compile threads tests/runtime/threads.c
-  compile fuzz tests/fuzz/fuzz.c tests/fuzz/steps.c tests/fuzz/arrays.c tests/fuzz/memory.c tests/fuzz/standalone.c
+  # shellcheck disable=SC2086
+  compile fuzz $fuzz_sources tests/fuzz/standalone.c
 }
 
 run_planted() {
@@ -78,6 +82,17 @@ run_programs() {
   done
 }
 
+# Guided by coverage; what it finds worth keeping lies in build/asan/corpus.
+run_fuzzer() {
+  [ "$kind" = asan ] || { echo "sanitize.sh: fuzzer, expected with asan" >&2; exit 2; }
+  runtime=$(clang --print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer-$(uname -m).a
+  [ -f "$runtime" ] || { echo "sanitize.sh: no libFuzzer; on Debian: apt-get install clang" >&2; exit 1; }
+  # shellcheck disable=SC2086
+  compile fuzzer $fuzz_sources "$runtime" -lstdc++
+  mkdir -p "$build/corpus"
+  "$build/fuzzer" "-max_total_time=${FUZZ_SECONDS:-10}" -max_len=1024 -print_final_stats=1 "$build/corpus"
+}
+
 # Python's own allocations live until the process ends: leaks are looked for in the C programs.
 run_python() {
   DESTDIR=$build/installed meson install -C "$build" --no-rebuild --quiet >/dev/null
@@ -94,7 +109,8 @@ for stage in "$@"; do
     build) make_build ;;
     planted) run_planted ;;
     programs) run_programs ;;
+    fuzzer) run_fuzzer ;;
     python) run_python ;;
-    *) echo "sanitize.sh: $stage, expected build, planted, programs or python" >&2; exit 2 ;;
+    *) echo "sanitize.sh: $stage, expected build, planted, programs, fuzzer or python" >&2; exit 2 ;;
   esac
 done
