@@ -74,6 +74,7 @@ run_programs() {
   echo "$kind: threads"
   $fixed "$build/threads" 40
   echo "$kind: fuzz"
+  $fixed "$build/fuzz" tests/fuzz/found/*
   $fixed "$build/fuzz" --seconds "${FUZZ_SECONDS:-10}" 1
   for program in "$build"/tests/softmetal/softmetal_*; do
     [ -f "$program" ] && [ -x "$program" ] || continue

@@ -23,6 +23,7 @@ struct pagedrt_scratch {
   pagedrt_slice state[3]; /* partials, sums, maximums; buffers held */
   pagedrt_dispatch partial, reduce;
   order_point last; /* the last call's command buffer */
+  pagedrt_buffer *barrier; /* of the slices handed out last; held, since others may forget `output` meanwhile */
 
   pagedrt_slice output; /* the last call's, held; guarded by the device's lists lock */
 };

@@ -30,7 +30,13 @@ pagedrt_status scratch_lock(pagedrt_scratch *scratch) {
   return PAGEDRT_OK;
 }
 
+static void hold_barrier(pagedrt_scratch *scratch, pagedrt_buffer *buffer) {
+  object_release(scratch->barrier);
+  scratch->barrier = buffer;
+}
+
 void scratch_unlock(pagedrt_scratch *scratch) {
+  hold_barrier(scratch, NULL);
   __atomic_store_n(&scratch->holder, NULL, __ATOMIC_RELAXED);
   pthread_mutex_unlock(&scratch->lock);
 }
@@ -96,7 +102,9 @@ void scratch_partial(pagedrt_scratch *scratch, pagedrt_slice dependency, const p
   memcpy(slices, scratch->state, sizeof scratch->state);
   pthread_mutex_lock(&scratch->device->lists);
   slices[3] = scratch->output.buffer != NULL ? scratch->output : dependency;
+  object_retain(slices[3].buffer);
   pthread_mutex_unlock(&scratch->device->lists);
+  hold_barrier(scratch, slices[3].buffer);
 }
 
 void scratch_reduce(pagedrt_scratch *scratch, const pagedrt_dispatch **kernel, pagedrt_output_spec *output) {
@@ -133,6 +141,7 @@ static void scratch_dispose(void *self) {
   pthread_mutex_unlock(&scratch->device->lists);
   for (int i = 0; i < 3; i++) object_release(scratch->state[i].buffer);
   object_release(scratch->output.buffer);
+  object_release(scratch->barrier);
   object_release(scratch->last.stream);
   pthread_mutex_destroy(&scratch->lock);
   if (!scratch->internal) object_release(scratch->device);

@@ -1,8 +1,10 @@
 """Calls that share a scratch or a plan run in the order they were made, whatever stream they are on."""
 
 import itertools
+import mmap
 from ctypes import byref
 
+import numpy as np
 import pytest
 from runtime_abi import OK, Split, pagedrt
 
@@ -94,3 +96,24 @@ def test_streams_may_wait_for_each_other(make_case, device, streams):
         assert_chain(cases)
     for scratch in scratches:
         pagedrt.scratch_destroy(scratch)
+
+
+def page_aligned(array):
+    """The same in foreign memory of whole pages, which the device writes in place."""
+    pages = mmap.mmap(-1, -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE)
+    moved = np.frombuffer(pages, array.dtype, array.size).reshape(array.shape)
+    moved[...] = array
+    return moved
+
+
+def test_the_last_output_may_end_while_its_successor_waits_for_the_former_stream(make_case, scratch, streams):
+    """The former stream's outputs, of which the last is the scratch's barrier, go while the call waits for them."""
+    head_dims = {"head_dim": 256, "query_heads": 4, "tokens": 200}
+    bounced, in_place, last = (make_case(owned=False, seed=seed, **head_dims) for seed in range(3))
+    in_place.out = page_aligned(in_place.out)
+    assert in_place.out.nbytes % mmap.PAGESIZE == 0
+    for case in (bounced, in_place):
+        assert case.run(8, scratch=scratch, stream=streams[0]) == OK, pagedrt.error()
+    assert last.run(8, scratch=scratch) == OK, pagedrt.error()
+    for case in (bounced, in_place, last):
+        case.assert_right()
