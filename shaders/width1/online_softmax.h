@@ -15,8 +15,11 @@ struct OnlineSoftmax {
   using L = Layout<T, D>;
 
   int head_dim;
-  float query[HEADS][L::ELEMENTS];
-  State<T, D, HEADS> now; // since the last settling
+  float query[HEADS][L::ELEMENTS]; // in the order of Step, as outputs are
+  // Since the last settling:
+  float maximum[HEADS];
+  Vector sum[HEADS]; // its lanes add up to the sum
+  float out[HEADS][L::ELEMENTS];
   float settled_sum[HEADS];
   float lost_sum[HEADS];
   float settled_out[HEADS][L::ELEMENTS];
@@ -25,11 +28,14 @@ struct OnlineSoftmax {
   // Query heads past `heads` are zero: they are computed along and never stored.
   OnlineSoftmax(const T *queries, uint heads, int dim, float *, Place) : head_dim(dim) {
     for (int h = 0; h < HEADS; ++h) {
-      now.maximum[h] = -INFINITY;
-      now.sum[h] = settled_sum[h] = lost_sum[h] = 0.0f;
+      maximum[h] = -INFINITY;
+      sum[h] = Vector{};
+      settled_sum[h] = lost_sum[h] = 0.0f;
       for (int e = 0; e < head_dim; ++e) {
-        query[h][e] = uint(h) < heads ? float(queries[h * head_dim + e]) : 0.0f;
-        now.out[h][e] = settled_out[h][e] = lost_out[h][e] = 0.0f;
+        query[h][Step<T>::place_of(e, head_dim)] = uint(h) < heads ? float(queries[h * head_dim + e]) : 0.0f;
+      }
+      for (int e = 0; e < head_dim; ++e) {
+        out[h][e] = settled_out[h][e] = lost_out[h][e] = 0.0f;
       }
     }
   }
@@ -38,8 +44,8 @@ struct OnlineSoftmax {
   // bad page, else PAGEDRT_UNSET; no row of one is read.
   uint attend(const T *keys, const T *values, Pages pages, Span span, int, float scale, Place) {
     Tiles tiles(pages, span, uint(head_dim));
-    for (int unsettled = 0; tiles.ahead[0].count > 0; tiles.next()) {
-      step(keys, values, tiles.ahead[0], tiles.ahead[TILES_AHEAD], scale);
+    for (int unsettled = 0; tiles.current().count > 0; tiles.next()) {
+      step(keys, values, tiles.current(), tiles.ahead(), scale);
       unsettled += 1;
       if (unsettled == TILES_TO_SETTLE) {
         settle_all();
@@ -49,44 +55,54 @@ struct OnlineSoftmax {
     return tiles.cursor.bad;
   }
 
-  void step(const T *keys, const T *values, const Tile &tile, const Tile &next, float scale) {
+  void step(const T *keys, const T *values, const Tile &tile, const Tile &later, float scale) {
     float scores[HEADS][TILE_DEPTH];
-    float highest[HEADS];
-    tile_scores<T, D, HEADS>(query, keys, tile, next, head_dim, scale, scores, highest);
+    tile_scores<T, D, HEADS>(query, Rows<T>(keys, tile, later, head_dim), tile.count, head_dim, scale, scores);
     for (int h = 0; h < HEADS; ++h) {
-      raise(h, highest[h]);
-      const float reference = reference_of(now.maximum[h]);
+      make_room(h, scores[h]);
+      const float reference = reference_of(maximum[h]);
       for (int i = 0; i < TILE_DEPTH; ++i) {
         scores[h][i] = fast::exp(scores[h][i] - reference);
       }
+      for (int i = 0; i < TILE_DEPTH; i += VECTOR_FLOATS) {
+        sum[h] += load_vector(&scores[h][i]);
+      }
     }
-    tile_values<T, D, HEADS>(scores, values, tile, next, head_dim, now.sum, now.out);
+    tile_values<T, D, HEADS>(scores, Rows<T>(values, tile, later, head_dim), tile.count, head_dim, out);
   }
 
-  // Makes room for scores up to `highest`.
-  void raise(int h, float highest) {
-    if (highest > now.maximum[h] + RAISE_MARGIN) {
-      const float factor = fast::exp(now.maximum[h] - reference_of(highest));
-      now.sum[h] *= factor;
-      settled_sum[h] *= factor;
-      lost_sum[h] *= factor;
-      for (int e = 0; e < head_dim; ++e) {
-        now.out[h][e] *= factor;
-        settled_out[h][e] *= factor;
-        lost_out[h][e] *= factor;
-      }
-      now.maximum[h] = highest;
+  void make_room(int h, const float (&scores)[TILE_DEPTH]) {
+    bool above = false;
+    for (int i = 0; i < TILE_DEPTH; i += VECTOR_FLOATS) {
+      above = above || any_above(load_vector(&scores[i]), maximum[h] + RAISE_MARGIN);
     }
+    if (!above) {
+      return;
+    }
+    float highest = maximum[h];
+    for (float score : scores) {
+      highest = score > highest ? score : highest;
+    }
+    const float factor = fast::exp(maximum[h] - reference_of(highest));
+    sum[h] *= factor;
+    settled_sum[h] *= factor;
+    lost_sum[h] *= factor;
+    for (int e = 0; e < head_dim; ++e) {
+      out[h][e] *= factor;
+      settled_out[h][e] *= factor;
+      lost_out[h][e] *= factor;
+    }
+    maximum[h] = highest;
   }
 
   // Sums of many tokens would drift: every TILES_TO_SETTLE tiles they move on.
   void settle_all() {
     for (int h = 0; h < HEADS; ++h) {
-      settle(settled_sum[h], lost_sum[h], now.sum[h]);
-      now.sum[h] = 0.0f;
+      settle(settled_sum[h], lost_sum[h], Across<VECTOR_FLOATS / 2>::sum(sum[h]));
+      sum[h] = Vector{};
       for (int e = 0; e < head_dim; ++e) {
-        settle(settled_out[h][e], lost_out[h][e], now.out[h][e]);
-        now.out[h][e] = 0.0f;
+        settle(settled_out[h][e], lost_out[h][e], out[h][e]);
+        out[h][e] = 0.0f;
       }
     }
   }
@@ -94,10 +110,11 @@ struct OnlineSoftmax {
   // After the last tile.
   void end(State<T, D, HEADS> &state) const {
     for (int h = 0; h < HEADS; ++h) {
-      state.maximum[h] = now.maximum[h];
-      state.sum[h] = settled_sum[h] + (now.sum[h] - lost_sum[h]);
+      state.maximum[h] = maximum[h];
+      state.sum[h] = settled_sum[h] + (Across<VECTOR_FLOATS / 2>::sum(sum[h]) - lost_sum[h]);
       for (int e = 0; e < head_dim; ++e) {
-        state.out[h][e] = settled_out[h][e] + (now.out[h][e] - lost_out[h][e]);
+        const int from = Step<T>::place_of(e, head_dim);
+        state.out[h][e] = settled_out[h][from] + (out[h][from] - lost_out[h][from]);
       }
     }
   }

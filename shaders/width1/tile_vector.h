@@ -4,8 +4,8 @@
 #define PAGEDRT_SHADERS_WIDTH1_TILE_VECTOR_H
 
 #include "layout.h"
+#include "step.h"
 #include "tiles.h"
-#include "vector.h"
 
 // Heads and tokens of one register block: HEADS x TOKENS accumulators, which one fold sums up.
 template <int HEADS>
@@ -17,13 +17,57 @@ struct Block {
   };
 };
 
+// A tile's rows, and how far from each the row lies that will be read TILES_AHEAD tiles later: a guess where
+// either tile is not whole, and no more than a hint.
+template <typename T>
+struct Rows {
+  const T *at[TILE_DEPTH];
+  ptrdiff_t ahead;
+
+  Rows(const T *base, const Tile &tile, const Tile &later, int head_dim)
+      : ahead(later.count > 0 ? ptrdiff_t(later.first - tile.first) : 0) {
+    const T *row = base + tile.first;
+    for (int i = 0; i < TILE_DEPTH; ++i) {
+      at[i] = row + i * head_dim;
+    }
+    for (int i = 0; !tile.whole && i < TILE_DEPTH; ++i) {
+      at[i] = i < tile.count ? base + tile.offsets[i] : at[0]; // a row past the last is never read
+    }
+  }
+};
+
 // Asks for the cache line at element d of each row, once a line: prefetches share the load slots that
 // arithmetic leaves free, so they stand among it. Into L2: the first level tracks too few misses.
 template <typename T, int COUNT>
-static inline void prefetch(const T *const *rows, int d) {
+static inline void prefetch(const T *const *rows, int d, ptrdiff_t ahead) {
   if (d % (64 / int(sizeof(T))) == 0) {
     for (int i = 0; i < COUNT; ++i) {
-      __builtin_prefetch(rows[i] + d, 0, 2);
+      __builtin_prefetch(rows[i] + d + ahead, 0, 2);
+    }
+  }
+}
+
+// sum[h * TOKENS + t] += query h . row t, over the elements of one step.
+template <typename S, typename T, int COUNT, int TOKENS>
+ALWAYS_INLINE void score_step(const float *query, int query_stride, const T *const *rows, int d, Vector *sum) {
+  Vector q[COUNT][S::VECTORS];
+  UNROLL_VECTORS
+  for (int h = 0; h < COUNT; ++h) {
+    UNROLL_VECTORS
+    for (int c = 0; c < S::VECTORS; ++c) {
+      q[h][c] = load_vector(query + h * query_stride + d + c * VECTOR_FLOATS);
+    }
+  }
+  UNROLL_VECTORS
+  for (int t = 0; t < TOKENS; ++t) {
+    Vector k[S::VECTORS];
+    S::load(rows[t] + d, k);
+    UNROLL_VECTORS
+    for (int c = 0; c < S::VECTORS; ++c) {
+      UNROLL_VECTORS
+      for (int h = 0; h < COUNT; ++h) {
+        sum[h * TOKENS + t] += q[h][c] * k[c];
+      }
     }
   }
 }
@@ -31,24 +75,22 @@ static inline void prefetch(const T *const *rows, int d) {
 // NEXT: rows to prefetch, as many as are read; 0 when another block of heads has done so.
 template <typename T, int COUNT, int TOKENS, int NEXT>
 __attribute__((noinline)) static void score_block(const float *query, int query_stride, const T *const *rows,
-                                                  const T *const *next, int dim, float *scores) {
+                                                  ptrdiff_t ahead, int dim, float *scores) {
+  using S = Step<T>;
+  enum : int { STEP = S::VECTORS * VECTOR_FLOATS };
   Vector sum[COUNT * TOKENS];
+  UNROLL_VECTORS
   for (int i = 0; i < COUNT * TOKENS; ++i) {
     sum[i] = Vector{};
   }
   int d = 0;
-  for (; d + VECTOR_FLOATS <= dim; d += VECTOR_FLOATS) {
-    prefetch<T, NEXT>(next, d);
-    Vector q[COUNT];
-    for (int h = 0; h < COUNT; ++h) {
-      q[h] = load_vector(query + h * query_stride + d);
-    }
-    for (int t = 0; t < TOKENS; ++t) {
-      const Vector k = load_vector(rows[t] + d);
-      for (int h = 0; h < COUNT; ++h) {
-        sum[h * TOKENS + t] += q[h] * k;
-      }
-    }
+  for (; d + STEP <= dim; d += STEP) {
+    prefetch<T, NEXT>(rows, d, ahead);
+    score_step<S, T, COUNT, TOKENS>(query, query_stride, rows, d, sum);
+  }
+  if (S::VECTORS > 1 && d + VECTOR_FLOATS <= dim) {
+    score_step<InOrder, T, COUNT, TOKENS>(query, query_stride, rows, d, sum);
+    d += VECTOR_FLOATS;
   }
   const Vector total = sums_of(sum);
   for (int h = 0; h < COUNT; ++h) {
@@ -65,66 +107,58 @@ __attribute__((noinline)) static void score_block(const float *query, int query_
   }
 }
 
-template <typename T>
-static inline void row_pointers(const T *base, const Tile &tile, const T *(&rows)[TILE_DEPTH]) {
-  const T *last = base + tile.offsets[0];
-  for (int i = 0; i < TILE_DEPTH; ++i) {
-    last = i < tile.count ? base + tile.offsets[i] : last; // a row past the last is never read
-    rows[i] = last;
-  }
-}
-
+// scores[h][i] = scale * query[h] . row i; -inf for rows past the last, which are not read.
 template <typename T, int D, int HEADS>
-inline void tile_scores(const float (&query)[HEADS][Layout<T, D>::ELEMENTS], const T *keys, const Tile &tile,
-                        const Tile &next, int head_dim, float scale, float (&scores)[HEADS][TILE_DEPTH],
-                        float (&highest)[HEADS]) {
+inline void tile_scores(const float (&query)[HEADS][Layout<T, D>::ELEMENTS], const Rows<T> &rows, int count,
+                        int head_dim, float scale, float (&scores)[HEADS][TILE_DEPTH]) {
   using B = Block<HEADS>;
   enum : int { STRIDE = Layout<T, D>::ELEMENTS };
-  const T *rows[TILE_DEPTH];
-  const T *coming[TILE_DEPTH];
-  row_pointers(keys, tile, rows);
-  row_pointers(keys, next, coming);
-  for (int t = 0; t < tile.count; t += B::TOKENS) {
-    score_block<T, B::COUNT, B::TOKENS, B::TOKENS>(query[0], STRIDE, rows + t, coming + t, head_dim, &scores[0][t]);
+  for (int t = 0; t < count; t += B::TOKENS) {
+    score_block<T, B::COUNT, B::TOKENS, B::TOKENS>(query[0], STRIDE, rows.at + t, rows.ahead, head_dim, &scores[0][t]);
     for (int h = B::COUNT; h < HEADS; h += B::COUNT) {
-      score_block<T, B::COUNT, B::TOKENS, 0>(query[h], STRIDE, rows + t, coming, head_dim, &scores[h][t]);
+      score_block<T, B::COUNT, B::TOKENS, 0>(query[h], STRIDE, rows.at + t, 0, head_dim, &scores[h][t]);
     }
   }
   const Vector numbers = lane_numbers();
   const Vector none = Vector{} - INFINITY;
   for (int h = 0; h < HEADS; ++h) {
-    Vector top = none;
     for (int t = 0; t < TILE_DEPTH; t += VECTOR_FLOATS) {
       const Vector scaled = load_vector(&scores[h][t]) * scale;
-      const Vector masked = numbers < float(tile.count - t) ? scaled : none;
-      store_vector(&scores[h][t], masked);
-      top = masked > top ? masked : top;
+      store_vector(&scores[h][t], numbers < float(count - t) ? scaled : none);
     }
-    highest[h] = Across<VECTOR_FLOATS / 2>::highest(top);
   }
 }
 
-// NEXT: 1 prefetches each row's successor, 0 leaves that to another block of heads.
-template <typename T, int COUNT, int VECTORS, int NEXT>
-__attribute__((noinline)) static void value_block(const float *weights, const T *const *rows, const T *const *next,
+// out += the weighted rows, over VECTORS vectors from element d on. NEXT: 1 prefetches each row's successor.
+template <typename S, typename T, int COUNT, int VECTORS, int NEXT>
+__attribute__((noinline)) static void value_block(const float *weights, const T *const *rows, ptrdiff_t ahead,
                                                   int count, int d, float *out, int out_stride) {
   Vector sum[COUNT][VECTORS];
+  UNROLL_VECTORS
   for (int h = 0; h < COUNT; ++h) {
+    UNROLL_VECTORS
     for (int c = 0; c < VECTORS; ++c) {
       sum[h][c] = Vector{}; // the tile's own: adding token by token to `out` would drift
     }
   }
   for (int t = 0; t < count; ++t) {
-    const T *row = rows[t] + d;
-    for (int c = 0; c < VECTORS; ++c) {
-      prefetch<T, NEXT>(next + t, d + c * VECTOR_FLOATS);
-      const Vector v = load_vector(row + c * VECTOR_FLOATS);
-      for (int h = 0; h < COUNT; ++h) {
-        sum[h][c] += v * weights[h * TILE_DEPTH + t];
+    UNROLL_VECTORS
+    for (int c = 0; c < VECTORS; c += S::VECTORS) {
+      prefetch<T, NEXT>(rows + t, d + c * VECTOR_FLOATS, ahead);
+      Vector v[S::VECTORS];
+      S::load(rows[t] + d + c * VECTOR_FLOATS, v);
+      UNROLL_VECTORS
+      for (int p = 0; p < S::VECTORS; ++p) {
+        UNROLL_VECTORS
+        for (int h = 0; h < COUNT; ++h) {
+          sum[h][c + p] += v[p] * weights[h * TILE_DEPTH + t];
+        }
       }
     }
   }
+  UNROLL_VECTORS
   for (int h = 0; h < COUNT; ++h) {
+    UNROLL_VECTORS
     for (int c = 0; c < VECTORS; ++c) {
       float *to = out + h * out_stride + d + c * VECTOR_FLOATS;
       store_vector(to, load_vector(to) + sum[h][c]);
@@ -142,39 +176,34 @@ static void value_tail(const float *weights, const T *const *rows, int count, in
 }
 
 template <typename T, int COUNT, int NEXT>
-static inline void value_rows(const float *weights, const T *const *rows, const T *const *next, int count, int dim,
-                              float *out, int stride) {
+static inline void value_rows(const float *weights, const Rows<T> &rows, int count, int dim, float *out, int stride) {
+  using S = Step<T>;
+  enum : int { STEP = S::VECTORS * VECTOR_FLOATS };
   int d = 0;
   for (; d + 4 * VECTOR_FLOATS <= dim; d += 4 * VECTOR_FLOATS) {
-    value_block<T, COUNT, 4, NEXT>(weights, rows, next, count, d, out, stride);
+    value_block<S, T, COUNT, 4, NEXT>(weights, rows.at, rows.ahead, count, d, out, stride);
   }
-  for (; d + VECTOR_FLOATS <= dim; d += VECTOR_FLOATS) {
-    value_block<T, COUNT, 1, NEXT>(weights, rows, next, count, d, out, stride);
+  for (; d + STEP <= dim; d += STEP) {
+    value_block<S, T, COUNT, S::VECTORS, NEXT>(weights, rows.at, rows.ahead, count, d, out, stride);
+  }
+  if (S::VECTORS > 1 && d + VECTOR_FLOATS <= dim) {
+    value_block<InOrder, T, COUNT, 1, NEXT>(weights, rows.at, rows.ahead, count, d, out, stride);
+    d += VECTOR_FLOATS;
   }
   for (int h = 0; d < dim && h < COUNT; ++h) {
-    value_tail(weights + h * TILE_DEPTH, rows, count, d, dim - d, out + h * stride);
+    value_tail(weights + h * TILE_DEPTH, rows.at, count, d, dim - d, out + h * stride);
   }
 }
 
+// out[h] += weights[h][i] * row i, over the tile's rows.
 template <typename T, int D, int HEADS>
-inline void tile_values(const float (&weights)[HEADS][TILE_DEPTH], const T *values, const Tile &tile, const Tile &next,
-                        int head_dim, float (&sum)[HEADS], float (&out)[HEADS][Layout<T, D>::ELEMENTS]) {
+inline void tile_values(const float (&weights)[HEADS][TILE_DEPTH], const Rows<T> &rows, int count, int head_dim,
+                        float (&out)[HEADS][Layout<T, D>::ELEMENTS]) {
   using B = Block<HEADS>;
   enum : int { STRIDE = Layout<T, D>::ELEMENTS };
-  const T *rows[TILE_DEPTH];
-  const T *coming[TILE_DEPTH];
-  row_pointers(values, tile, rows);
-  row_pointers(values, next, coming);
-  value_rows<T, B::COUNT, 1>(weights[0], rows, coming, tile.count, head_dim, out[0], STRIDE);
+  value_rows<T, B::COUNT, 1>(weights[0], rows, count, head_dim, out[0], STRIDE);
   for (int h = B::COUNT; h < HEADS; h += B::COUNT) {
-    value_rows<T, B::COUNT, 0>(weights[h], rows, coming, tile.count, head_dim, out[h], STRIDE);
-  }
-  for (int h = 0; h < HEADS; ++h) {
-    Vector total = load_vector(&weights[h][0]);
-    for (int t = VECTOR_FLOATS; t < TILE_DEPTH; t += VECTOR_FLOATS) {
-      total += load_vector(&weights[h][t]);
-    }
-    sum[h] += Across<VECTOR_FLOATS / 2>::sum(total);
+    value_rows<T, B::COUNT, 0>(weights[h], rows, count, head_dim, out[h], STRIDE);
   }
 }
 

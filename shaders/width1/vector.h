@@ -13,9 +13,13 @@
 // A call would put the vectors it is given into memory.
 #define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
+// Before a loop over an array of vectors that must stay in registers: as a loop it would live in memory.
+#define UNROLL_VECTORS _Pragma("GCC unroll 16")
+
 typedef float Vector __attribute__((vector_size(4 * VECTOR_FLOATS)));
 typedef float VectorAnywhere __attribute__((vector_size(4 * VECTOR_FLOATS), aligned(4), may_alias));
 typedef uint32_t Bits __attribute__((vector_size(4 * VECTOR_FLOATS)));
+typedef uint32_t BitsAnywhere __attribute__((vector_size(4 * VECTOR_FLOATS), aligned(2), may_alias));
 typedef int32_t Lanes __attribute__((vector_size(4 * VECTOR_FLOATS)));
 typedef uint16_t Halves __attribute__((vector_size(2 * VECTOR_FLOATS), aligned(2), may_alias));
 
@@ -78,6 +82,7 @@ ALWAYS_INLINE Vector fold(Vector a, Vector b) {
 template <int STEP>
 struct Fold {
   ALWAYS_INLINE void all(Vector *v) {
+    UNROLL_VECTORS
     for (int i = 0; i < STEP; ++i) {
       v[i] = fold<STEP>(v[i], v[i + STEP]);
     }
@@ -118,6 +123,18 @@ struct Across<0> {
   static inline float highest(Vector v) { return v[0]; }
   static inline float sum(Vector v) { return v[0]; }
 };
+
+static inline bool any_above(Vector v, float limit) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_ps_mask((__m512)v, _mm512_set1_ps(limit), _CMP_GT_OQ) != 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_ps((__m256)(v > limit)) != 0;
+#elif defined(__x86_64__)
+  return _mm_movemask_ps((__m128)(v > limit)) != 0;
+#else
+  return Across<VECTOR_FLOATS / 2>::highest(v) > limit;
+#endif
+}
 
 static inline Vector lane_numbers() {
   Vector numbers;
