@@ -87,7 +87,9 @@ def report(cell, state, row):
         f"{name} {us / ours:.2f}x" for name, us in row["us"].items() if name not in ("pagedrt", Ceiling.name)
     )
     gbs = cell.kv_bytes / ours / 1e3
-    print(f"{cell!s:28} {state:4} {ratios} | {ours:.1f} us, {gbs:.1f} GB/s, {ceiling / ours:.0%} of the read", flush=True)
+    print(
+        f"{cell!s:28} {state:4} {ratios} | {ours:.1f} us, {gbs:.1f} GB/s, {ceiling / ours:.0%} of the read", flush=True
+    )
 
 
 def summary(rows):

@@ -1,8 +1,8 @@
 """What pagedrt is measured against. Each module has one class with `name`, and
 
-    Peer(problem)       the peer's own form of a problem's arrays; ImportError or Unsupported where it cannot
-    peer.run()          one decode step, nothing else
-    peer.result()       [query_heads, head_dim] of the last step, as float64
+Peer(problem)       the peer's own form of a problem's arrays; ImportError or Unsupported where it cannot
+peer.run()          one decode step, nothing else
+peer.result()       [query_heads, head_dim] of the last step, as float64
 """
 
 import importlib

@@ -2,6 +2,7 @@ import importlib.util
 from pathlib import Path
 
 import torch
+
 from peers import Unsupported
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
