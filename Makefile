@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/package
+MACOS := build/macos
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # gcc also where clang is installed: clang's Objective-C looks for another runtime on Linux
 ifeq ($(shell uname -s),Linux)
@@ -14,13 +15,15 @@ SOURCES := $(shell find native shaders pagedrt meson.build meson.options pyproje
 	-type f -not -name '*.pyc')
 EXAMPLE := $(BIN)/python -P examples/smollm2
 
-.PHONY: help setup demo test test-full asan ubsan tsan mutation lint clean
+.PHONY: help setup demo test test-full macos asan ubsan tsan mutation lint clean
+.DELETE_ON_ERROR:
 
 help:
 	@echo "make setup      toolchain, .venv, pagedrt built and installed into it"
 	@echo "make demo       SmolLM2-135M decodes a short chat and a long context through paged attention"
 	@echo "make test       all tests, a quick part of the matrix (what CI runs)"
 	@echo "make test-full  all tests, all 20,000 cells of the matrix"
+	@echo "make macos      the arm64 macOS wheel, built here without Apple's SDK, in dist"
 	@echo "make asan       tests under AddressSanitizer; ubsan, tsan: under the others"
 	@echo "make mutation   breaks the sources one small mutation at a time and shows that tests notice"
 	@echo "make lint       style of Python and Cython"
@@ -51,8 +54,22 @@ demo: setup $(VENV)/examples.stamp
 	$(EXAMPLE) "What is the capital of France?"
 	$(EXAMPLE) --context 1600 --max-tokens 40 "What is the keeper's cat called?"
 
+macos: $(MACOS)/wheel.stamp
+	@cat $(MACOS)/wheel.stamp
+
+$(VENV)/macos.stamp: $(VENV)/tools.stamp
+	@echo "installing the compiler for macOS (100 MB)"
+	@$(PIP) install --group macos
+	@touch $@
+
+# the stamp holds the wheel's path
+$(MACOS)/wheel.stamp: $(VENV)/macos.stamp $(SOURCES) $(shell find tools/macos -type f)
+	@echo "building for macOS (a minute the first time)"
+	@mkdir -p $(MACOS)
+	@$(BIN)/python -P tools/macos/wheel.py $(MACOS) dist >$@
+
 # also a look under AddressSanitizer and at five mutants
-test: setup $(VENV)/examples.stamp
+test: setup macos $(VENV)/examples.stamp
 	@FUZZ_SECONDS=5 tools/sanitize.sh asan build planted programs
 	@$(BIN)/python -P tools/mutation --smoke
 	@PAGEDRT_BUILD="$(CURDIR)/$(BUILD)" PAGEDRT_TEST_PROGRAMS="$(CURDIR)/$(BUILD)/tests/softmetal" \
