@@ -19,10 +19,6 @@
 - (BOOL)conformsToProtocol:(Protocol *)aProtocol;
 @end
 
-@protocol NSCopying
-- (id)copy;
-@end
-
 /* The reference count stands in a word before the object: constant strings, which the compiler lays
  * out, have isa as their first word and no count. */
 __attribute__((objc_root_class))

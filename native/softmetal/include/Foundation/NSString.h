@@ -4,7 +4,7 @@
 #import <Foundation/NSObject.h>
 
 /* Immutable UTF-8; length counts UTF-16 units. */
-@interface NSString : NSObject <NSCopying>
+@interface NSString : NSObject
 + (id)stringWithUTF8String:(const char *)nullTerminatedCString;
 - (id)initWithUTF8String:(const char *)nullTerminatedCString;
 - (const char *)UTF8String;

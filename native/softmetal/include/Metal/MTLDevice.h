@@ -7,9 +7,8 @@
 @protocol MTLBuffer, MTLCommandQueue, MTLComputePipelineState, MTLDevice, MTLFunction, MTLLibrary, MTLSharedEvent;
 @class MTLCompileOptions;
 
-/* Both +1. */
-id<MTLDevice> MTLCreateSystemDefaultDevice(void);
-NSArray *MTLCopyAllDevices(void);
+id<MTLDevice> MTLCreateSystemDefaultDevice(void) NS_RETURNS_RETAINED;
+NSArray *MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 
 @protocol MTLDevice <NSObject>
 - (NSString *)name;
