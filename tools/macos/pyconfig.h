@@ -31,6 +31,7 @@
 #define HAVE_WCHAR_H 1
 #define PY_FORMAT_SIZE_T "z"
 #define WITH_DOC_STRINGS 1
+#define WITH_MIMALLOC 1
 #define WITH_PYMALLOC 1
 
 /* #undef ALT_SOABI */
