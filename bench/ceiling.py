@@ -5,8 +5,6 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import pagedrt
-
 HERE = Path(__file__).parent
 
 
@@ -32,10 +30,8 @@ class Ceiling:
         self.read = library(problem.threads).ceiling_read
         kv_heads, capacity, page_size, head_dim = keys.shape
         page_bytes = page_size * head_dim * keys.itemsize
-        self.arguments = (
-            *(a.ctypes.data for a in (keys, values, table)), kv_heads, capacity, len(table), page_bytes, problem.threads,
-        )  # fmt: skip
-        assert isinstance(ours.device, pagedrt.Device)
+        addresses = [array.ctypes.data for array in (keys, values, table)]
+        self.arguments = (*addresses, kv_heads, capacity, len(table), page_bytes, problem.threads)
 
     def run(self):
         self.read(*self.arguments)
