@@ -43,7 +43,7 @@ def partial_blocks(context_tokens, group_factor, kv_heads):
 
 def cpu_blocks(context_tokens, kv_heads):
     """Splits of the context on cores."""
-    blocks = min(max(-(-context_tokens // CPU_BLOCK_TOKENS), 2), CPU_MAX_BLOCKS)
+    blocks = min(-(-context_tokens // CPU_BLOCK_TOKENS), CPU_MAX_BLOCKS)
     return max(blocks, -(-CPU_THREADGROUPS // kv_heads))
 
 

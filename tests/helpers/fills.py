@@ -32,6 +32,16 @@ def peaked(rng, query_heads, shape, at, dtype):
     return filled
 
 
+def rising(rng, query_heads, shape, at, dtype):
+    """Each token outweighs those before it: what was summed up is scaled down again and again."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    direction = rng.choice([-1.0, 1.0], shape[3])
+    filled.queries[...] = direction
+    per_token = 0.15 * float(shape[3]) ** -0.5
+    filled.key_pages[:, at[0], at[1]] = np.arange(len(at[0]))[:, None] * per_token * direction
+    return filled
+
+
 def constant(rng, query_heads, shape, at, dtype):
     """All scores equal: the mean of equal values must be exact to the bound."""
     filled = normal(rng, query_heads, shape, at, dtype)
@@ -92,6 +102,7 @@ FILLS = {
     for f in (
         normal,
         peaked,
+        rising,
         constant,
         large_scores,
         subnormal,

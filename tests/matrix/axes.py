@@ -24,7 +24,7 @@ QUICK = 1_600
 
 def cells(count=CELLS):
     """The same (family, cell) list every time; the first QUICK of them already hold every pair."""
-    rng = random.Random(1)
+    rng = random.Random(3)
     for _ in range(count):
         family = rng.choices(FAMILIES, SHARES)[0]
         values = {axis: rng.choice(choices) for axis, choices in AXES.items()}

@@ -38,6 +38,11 @@ def test_partial_blocks_kv_heads(kv_heads, factor):
     assert heuristics.partial_blocks(2048, 1, kv_heads) == 64 * factor
 
 
+@pytest.mark.parametrize("kv_heads", [1, 2, 7, 8])
+def test_partial_blocks_are_at_most_1024(kv_heads):
+    assert heuristics.partial_blocks(1 << 20, 8, kv_heads) == 1024
+
+
 @pytest.mark.parametrize(
     ("context_tokens", "head_dim", "group_factor", "two_pass"),
     [

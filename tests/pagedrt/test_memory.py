@@ -126,6 +126,14 @@ def test_array_likes(device):
             device.asarray(refused, copy=False)
 
 
+@pytest.mark.parametrize("copy", [None, True, False])
+@pytest.mark.parametrize("dtype", [object, [("name", object), ("number", np.float32)]], ids=["object", "field"])
+def test_no_python_objects(device, dtype, copy):
+    with pytest.raises(pagedrt.InvalidInputError, match=r"a: got dtype .*, expected one without Python objects"):
+        device.asarray(np.zeros(3, dtype), copy=copy)
+    assert copies(device) == (0, 0)
+
+
 UNUSABLE = {
     "strided": lambda: np.arange(24, dtype=np.float32).reshape(4, 6)[:, ::2],
     "transposed": lambda: np.arange(24, dtype=np.float32).reshape(4, 6).T,

@@ -87,6 +87,29 @@ def test_prepare_twice_with_one_spec_builds_once(device, verbs):
     assert (stats.scratch_prepares, stats.pipelines_built) == (1, built)
 
 
+HUGE = {"query_heads": 2**20, "kv_heads": 2**20, "blocks": 1024}  # more bytes than a buffer may have
+
+
+def test_a_prepare_that_fails_leaves_nothing_prepared(device, verbs):
+    assert verbs.prepare(**HUGE) == INVALID_INPUT
+    kernel, slices = ctypes.c_void_p(), (Slice * 4)()
+    status = pagedrt.scratch_partial(verbs.scratch, Slice(verbs.dependency, 0), byref(kernel), slices)
+    assert status == INVALID_INPUT
+    assert pagedrt.error().startswith("scratch: not prepared")
+    assert pagedrt.stats(device).scratch_prepares == 0
+
+
+def test_a_prepare_that_fails_leaves_what_was_prepared(device, verbs):
+    pagedrt.check(verbs.prepare())
+    kernel, slices = verbs.partial()
+    assert verbs.prepare(**HUGE) == INVALID_INPUT
+    again, kept = verbs.partial()
+    assert again == kernel
+    assert all(same(a, b) for a, b in zip(slices, kept, strict=True))
+    pagedrt.check(verbs.prepare())
+    assert pagedrt.stats(device).scratch_prepares == 1
+
+
 @pytest.mark.parametrize(
     ("changed", "function"),
     [

@@ -1,3 +1,3 @@
-"""Mutants that no test can tell from the original, by name, each with the reason."""
+"""Mutants that no test can tell from the original, as source: name, each with the reason."""
 
 EQUIVALENT = {}

@@ -1,4 +1,4 @@
-"""Mutants that nobody chose: every operator, small constant and dropped statement, line by line."""
+"""Mutants that nobody chose: other operators, constants one off, conditions negated, statements dropped."""
 
 import random
 import re
@@ -27,6 +27,9 @@ SWAPS = [
     (r"\bmin\(", "max("),
     (r"\bmax\(", "min("),
     (r"(?<![\w.])(\d+)(?=u?[\s;),\]])", lambda m: str(int(m.group(1)) + 1)),
+    (r"(?<![\w.])([1-9]\d*)(?=u?[\s;),\]])", lambda m: str(int(m.group(1)) - 1)),
+    (r"\b(if|while) \((.+?)\)(?= \{$| \w.*;$)", lambda m: f"{m.group(1)} (!({m.group(2)}))"),
+    (r"\b(if|while) ([^(].*)(?=:$)", lambda m: f"{m.group(1)} not ({m.group(2)})"),
 ]
 HIDDEN = re.compile(r'"(?:\\.|[^"\\])*"|//.*|/\*.*?\*/|#.*')  # text, comments, directives
 STATEMENT = re.compile(r"^\s+[\w\[(*][^{}]*[^,{};]\s*;\s*$")  # a whole statement on its line
@@ -49,17 +52,14 @@ def in_line(line, python):
 
 def everything():
     """All of them, in the order of the sources."""
-    for pattern in TARGETS:
-        for path in sorted(ROOT.glob(pattern)):
-            source = str(path.relative_to(ROOT))
-            if source in LEFT_OUT:
-                continue
-            lines = path.read_text().split("\n")
-            for number, line in enumerate(lines):
-                for changed in in_line(line, path.suffix == ".py"):
-                    name = f"{source}:{number + 1}: {line.strip()} -> {changed.strip() or 'dropped'}"
-                    text = "\n".join([*lines[:number], changed, *lines[number + 1 :]])
-                    yield Mutant(name, source, text)
+    for path in sorted({path for pattern in TARGETS for path in ROOT.glob(pattern)}):
+        source = str(path.relative_to(ROOT))
+        lines = path.read_text().split("\n")
+        for number, line in enumerate(lines if source not in LEFT_OUT else []):
+            for changed in in_line(line, path.suffix == ".py"):
+                name = f"{line.strip()} -> {changed.strip() or 'dropped'}"
+                text = "\n".join([*lines[:number], changed, *lines[number + 1 :]])
+                yield Mutant(name, source, text, number + 1)
 
 
 def sample(count, seed):
