@@ -78,8 +78,14 @@ test: setup macos $(VENV)/examples.stamp
 test-full: export PAGEDRT_MATRIX := full
 test-full: test
 
-asan ubsan tsan: setup
-	@tools/sanitize.sh $@
+asan: setup
+	@tools/sanitize.sh asan
+
+ubsan: setup
+	@tools/sanitize.sh ubsan
+
+tsan: setup
+	@tools/sanitize.sh tsan
 
 mutation: setup
 	@$(BIN)/python -P tools/mutation
