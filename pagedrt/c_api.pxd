@@ -46,6 +46,7 @@ cdef extern from "pagedrt.h" nogil:
         uint64_t copied_bytes
         uint64_t pipelines_built
         uint64_t scratch_prepares
+        uint64_t gpu_nanoseconds
 
     pagedrt_status pagedrt_device_create(const char *family, uint32_t threads, pagedrt_device **device)
     pagedrt_status pagedrt_device_close(pagedrt_device *device)

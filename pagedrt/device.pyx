@@ -157,7 +157,8 @@ cdef class Device:
         """Counters since the device was made, as a dict of its own.
 
         one_pass and two_pass count calls by path; copies and copied_bytes count arrays that the device could
-        not use in place; then dispatches, command_buffers, waits, pipelines_built, scratch_prepares.
+        not use in place; then dispatches, command_buffers, waits, pipelines_built, scratch_prepares. gpu_nanoseconds
+        is the time, from GPU start to end, of the command buffers that were waited for.
         """
         cdef pagedrt_stats stats
         self.require_open()
@@ -172,6 +173,7 @@ cdef class Device:
             "copied_bytes": stats.copied_bytes,
             "pipelines_built": stats.pipelines_built,
             "scratch_prepares": stats.scratch_prepares,
+            "gpu_nanoseconds": stats.gpu_nanoseconds,
         }
 
     def empty(self, shape, dtype):

@@ -69,6 +69,7 @@ typedef struct pagedrt_stats {
   uint64_t dispatches, command_buffers, waits;
   uint64_t copies, copied_bytes; /* arrays copied because the device could not use them in place */
   uint64_t pipelines_built, scratch_prepares;
+  uint64_t gpu_nanoseconds; /* from GPU start to end, of the command buffers that were waited for */
 } pagedrt_stats;
 
 /* Families this build knows, best first, NULL-terminated; a known one may still fail to open. */

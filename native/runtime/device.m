@@ -162,7 +162,7 @@ pagedrt_status pagedrt_device_get_stats(pagedrt_device *device, pagedrt_stats *s
     count_read(&counters->dispatches),      count_read(&counters->command_buffers),
     count_read(&counters->waits),           count_read(&counters->copies),
     count_read(&counters->copied_bytes),    count_read(&counters->pipelines_built),
-    count_read(&counters->scratch_prepares),
+    count_read(&counters->scratch_prepares), count_read(&counters->gpu_nanoseconds),
   };
   return PAGEDRT_OK;
 }

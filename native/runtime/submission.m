@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "device.h"
 #include "scratch.h"
 
 void submission_clear_slot(submission *batch, uint32_t slot) {
@@ -70,9 +71,16 @@ static void report_failed(id<MTLCommandBuffer> metal, failure *kept) {
                text != NULL ? text : "no reason given");
 }
 
+/* A command buffer that failed early has no times. */
+static void count_gpu_time(id<MTLCommandBuffer> metal, uint64_t *nanoseconds) {
+  double seconds = [metal GPUEndTime] - [metal GPUStartTime];
+  if (seconds > 0) count_up(nanoseconds, (uint64_t)(seconds * 1e9));
+}
+
 bool submission_reap(submission *batch, pagedrt_device *device, failure *kept) {
   bool failed = [batch->metal status] == MTLCommandBufferStatusError;
   if (failed) report_failed(batch->metal, kept);
+  else count_gpu_time(batch->metal, &device->counters.gpu_nanoseconds);
   const pagedrt_call_status *statuses = [batch->statuses contents];
   for (uint32_t i = 0; i < batch->calls; i++) {
     const call_record *record = &batch->records[i];

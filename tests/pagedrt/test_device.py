@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ STATS = {
     "copied_bytes",
     "pipelines_built",
     "scratch_prepares",
+    "gpu_nanoseconds",
 }
 
 
@@ -75,6 +77,19 @@ def test_stats_are_a_snapshot(device):
     after = device.stats
     assert before["one_pass"] == 0
     assert (after["one_pass"], after["two_pass"], after["dispatches"]) == (1, 0, 1)
+
+
+def test_gpu_time_is_of_what_was_waited_for(device):
+    call = Call(device, Cell("float32", 64, 2, 1, 2000, 16))
+    start = time.perf_counter_ns()
+    with device.stream() as stream:
+        pagedrt.paged_attention(*call.arrays, **call.keywords, out=call.out, device=device, stream=stream)
+        assert device.stats["gpu_nanoseconds"] == 0
+        stream.synchronize()
+    first = device.stats["gpu_nanoseconds"]
+    pagedrt.paged_attention(*call.arrays, **call.keywords, out=call.out, device=device)
+    both = device.stats["gpu_nanoseconds"]
+    assert 0 < first < both < time.perf_counter_ns() - start
 
 
 def test_close_is_idempotent():

@@ -62,6 +62,7 @@ class Stats(Structure):
             "copied_bytes",
             "pipelines_built",
             "scratch_prepares",
+            "gpu_nanoseconds",
         )
     ]
 
