@@ -21,6 +21,9 @@ if command -v "$python" >/dev/null 2>&1; then
 else
   missing="$missing python3-venv python3-dev"
 fi
+if [ "$(uname -s)" = Linux ]; then # the guard of the kernels' instruction counts
+  command -v valgrind >/dev/null 2>&1 && [ -e /usr/include/valgrind/callgrind.h ] || missing="$missing valgrind"
+fi
 [ -z "$missing" ] && exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then
