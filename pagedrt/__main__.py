@@ -1,4 +1,4 @@
-"""python -m pagedrt info | selftest"""
+"""python -m pagedrt info | selftest | bench"""
 
 import argparse
 import sys
@@ -16,13 +16,26 @@ def main():
     command.add_argument(
         "--accuracy", action="store_true", help="report errors against their bounds, by dtype and inputs"
     )
+    command = commands.add_parser("bench", help="measure how fast a device decodes")
+    command.add_argument("--family", help="device family to measure; default: the best that works here")
+    command.add_argument("--micro", action="store_true", help="measure memory, dispatches and command buffers instead")
+    command.add_argument("--seconds", type=float, default=30, help="about how long; default: 30")
+    command.add_argument("--json", metavar="FILE", help="write the figures here, to share")
     options = parser.parse_args()
+    if options.command == "bench" and not 0 <= options.seconds < float("inf"):
+        parser.error(f"--seconds: got {options.seconds}, expected 0 or more")
     try:
         if options.command == "info":
             from pagedrt.info import print_info
 
             print_info()
             return 0
+        if options.command == "bench":
+            from pagedrt import bench, microbench
+
+            if options.json:
+                open(options.json, "a").close()  # before the time is spent
+            return (microbench if options.micro else bench).run(options.family, options.seconds, options.json)
         if options.accuracy:
             from pagedrt import accuracy
 
@@ -33,6 +46,9 @@ def main():
     except pagedrt.Error as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
+    except OSError as error:  # of --json
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

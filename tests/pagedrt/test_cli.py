@@ -1,5 +1,8 @@
+import json
 import subprocess
 import sys
+
+import pytest
 
 import pagedrt
 from pagedrt import accuracy, selftest
@@ -41,6 +44,37 @@ def test_selftest_tells_wrong_from_right(monkeypatch, capsys):
     output = capsys.readouterr().out
     assert "WRONG values" in output
     assert "0 of 1 kernel cases right" in output
+
+
+@pytest.mark.parametrize(("kind", "options"), [("decode", []), ("micro", ["--micro"])])
+def test_bench(tmp_path, kind, options):
+    """No figure is judged: that each row is there, and is a number."""
+    path = tmp_path / "bench.json"
+    result = run("bench", *options, "--seconds", "0", "--json", str(path))
+    assert result.returncode == 0, result.stderr
+    report = json.loads(path.read_text())
+    assert (report["schema"], report["kind"]) == ("pagedrt-bench/1", kind)
+    assert report["device"]["family"] == pagedrt.devices()[0]
+    if kind == "decode":
+        assert len(report["rows"]) == 4 * 3 * 3
+        for row in report["rows"]:
+            assert min(row["waited_seconds"], row["batched_seconds"], row["device_seconds"]) > 0
+    else:
+        assert {row["name"] for row in report["rows"]} >= {"read", "encode", "dispatch in a command buffer"}
+        assert all(row["value"] >= 0 for row in report["rows"])
+        assert "do not apply" in result.stdout
+    assert str(path) in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [(["--seconds", "-1"], 2, "--seconds"), (["--family", "gpu"], 2, "family: got 'gpu'"), (["--json", "/"], 1, "'/'")],
+)
+def test_bench_says_what_is_wrong(options, code, message):
+    result = run("bench", "--seconds", "0", *options)
+    assert result.returncode == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_bad_family():
