@@ -15,7 +15,7 @@ SOURCES := $(shell find native shaders pagedrt meson.build meson.options pyproje
 	-type f -not -name '*.pyc')
 EXAMPLE := $(BIN)/python -P examples/smollm2
 
-.PHONY: help setup demo test test-full macos asan ubsan tsan mutation lint clean
+.PHONY: help setup demo test test-full macos asan ubsan tsan mutation instructions lint clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make macos      the arm64 macOS wheel, built here without Apple's SDK, in dist"
 	@echo "make asan       tests under AddressSanitizer; ubsan, tsan: under the others"
 	@echo "make mutation   breaks the sources one small mutation at a time and shows that tests notice"
+	@echo "make instructions  writes the instruction counts anew that the tests guard"
 	@echo "make lint       style of Python and Cython"
 	@echo "make clean      removes .venv and build"
 
@@ -91,10 +92,13 @@ mutation: setup
 	@$(BIN)/python -P tools/mutation
 	@$(BIN)/python -P tools/mutation --sample 40
 
+instructions: setup
+	@$(BIN)/python -P bench/instructions --write
+
 lint: $(VENV)/tools.stamp
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint pagedrt
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint pagedrt bench
 
 clean:
 	rm -rf $(VENV) build
