@@ -15,7 +15,7 @@ SOURCES := $(shell find native shaders pagedrt meson.build meson.options pyproje
 	-type f -not -name '*.pyc')
 EXAMPLE := $(BIN)/python -P examples/smollm2
 
-.PHONY: help setup demo test test-full macos asan ubsan tsan mutation instructions lint clean
+.PHONY: help setup demo test test-full macos asan ubsan tsan mutation bench bench-full instructions lint clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make macos      the arm64 macOS wheel, built here without Apple's SDK, in dist"
 	@echo "make asan       tests under AddressSanitizer; ubsan, tsan: under the others"
 	@echo "make mutation   breaks the sources one small mutation at a time and shows that tests notice"
+	@echo "make bench      pagedrt beside every peer on this CPU, ten minutes; bench-full: every cell"
 	@echo "make instructions  writes the instruction counts anew that the tests guard"
 	@echo "make lint       style of Python and Cython"
 	@echo "make clean      removes .venv and build"
@@ -91,6 +92,18 @@ tsan: setup
 mutation: setup
 	@$(BIN)/python -P tools/mutation
 	@$(BIN)/python -P tools/mutation --sample 40
+
+$(VENV)/bench.stamp: $(VENV)/tools.stamp bench/requirements.txt bench/requirements-no-deps.txt
+	@echo "installing the peers (about 500 MB)"
+	@$(PIP) install --no-deps -r bench/requirements-no-deps.txt
+	@$(PIP) install -r bench/requirements.txt
+	@touch $@
+
+bench: setup $(VENV)/bench.stamp
+	@$(BIN)/python -P bench/compare --minutes 10
+
+bench-full: setup $(VENV)/bench.stamp
+	@$(BIN)/python -P bench/compare --minutes 240 --chunks 5 --patience 120
 
 instructions: setup
 	@$(BIN)/python -P bench/instructions --write
