@@ -13,9 +13,11 @@ def main():
     commands.add_parser("info", help="print versions, device families, their properties and limits")
     command = commands.add_parser("selftest", help="run every kernel instance against a float64 reference")
     command.add_argument("--family", help="device family to run on; default: the best that works here")
-    command.add_argument(
+    output = command.add_mutually_exclusive_group()
+    output.add_argument(
         "--accuracy", action="store_true", help="report errors against their bounds, by dtype and inputs"
     )
+    output.add_argument("--report", metavar="FILE", help="also write a JSON report to attach to an issue")
     command = commands.add_parser("bench", help="measure how fast a device decodes")
     command.add_argument("--family", help="device family to measure; default: the best that works here")
     command.add_argument("--micro", action="store_true", help="measure memory, dispatches and command buffers instead")
@@ -40,15 +42,23 @@ def main():
             from pagedrt import accuracy
 
             return accuracy.run(options.family)
-        from pagedrt import selftest
-
-        return selftest.run(options.family)
-    except pagedrt.Error as error:
+        return selftest(options.family, options.report)
+    except (pagedrt.Error, OSError) as error:  # OSError: of --json, --report
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
-    except OSError as error:  # of --json
-        print(f"{parser.prog}: {error}", file=sys.stderr)
-        return 1
+
+
+def selftest(family, path):
+    from pagedrt import selftest
+    from pagedrt.report import Report
+
+    report = Report(path) if path is not None else None
+    try:
+        return selftest.run(family, report)
+    except pagedrt.Error as error:
+        if report is not None:
+            report.failed(error)
+        raise
 
 
 if __name__ == "__main__":

@@ -33,15 +33,22 @@ def cases(dtypes):
             yield Case("two-pass", head_dim, dtype, PARTIAL_TOKENS)
 
 
-def run(family):
-    """Prints a report; 0 where all is right, else 1."""
+def run(family, report=None):
+    """Prints a table, and fills a report where one is given; 0 where all is right, else 1."""
     dtypes, notes = checked_dtypes()
     device = pagedrt.Device(family)
+    if report is not None:
+        report.open(device, notes)
     print_head(device)
     print(f"{'path':<9} {'head_dim':>8} {'dtype':<9} {'tokens':>6} {'error/bound':>11}  result")
     failures = total = 0
     for case in cases(dtypes):
-        ratio, reason = check(device, case)
+        if report is not None:
+            report.running(" ".join(map(str, case)))
+        arrays = make_arrays(device, case)
+        ratio, reason = check(device, case, arrays)
+        if report is not None:
+            report.kernel(device, case, ratio, reason, arrays)
         total += 1
         failures += reason != "ok"
         print(
@@ -50,6 +57,8 @@ def run(family):
     for note in notes:
         print(note)
     print(f"{total - failures} of {total} kernel cases right on {device.family}")
+    if report is not None:
+        report.close(device, failures == 0)
     device.close()
     return 1 if failures else 0
 
@@ -66,9 +75,21 @@ def print_head(device):
     print(", ".join(f"{name} {value}" for name, value in device.info.items() if value != ""))
 
 
-def check(device, case):
+def plan_of(device, case):
+    return pagedrt.PagedAttention(
+        device,
+        query_heads=QUERY_HEADS,
+        kv_heads=KV_HEADS,
+        head_dim=case.head_dim,
+        page_size=PAGE_SIZE,
+        max_context_tokens=case.tokens,
+        scale=case.head_dim**-0.5,
+        dtype=case.dtype,
+    )
+
+
+def check(device, case, arrays):
     """The largest error as a part of its bound, and what is wrong or "ok"."""
-    arrays = make_arrays(device, case)
     scale = case.head_dim**-0.5
     before = device.stats
     try:
@@ -76,16 +97,7 @@ def check(device, case):
             *arrays, page_size=PAGE_SIZE, context_tokens=case.tokens, scale=scale, device=device
         )
         planned = device.empty(out.shape, out.dtype)
-        with pagedrt.PagedAttention(
-            device,
-            query_heads=QUERY_HEADS,
-            kv_heads=KV_HEADS,
-            head_dim=case.head_dim,
-            page_size=PAGE_SIZE,
-            max_context_tokens=case.tokens,
-            scale=scale,
-            dtype=case.dtype,
-        ) as plan:
+        with plan_of(device, case) as plan:
             plan.run(*arrays, case.tokens, planned)
     except pagedrt.Error as error:
         return float("nan"), f"{type(error).__name__}: {error}"

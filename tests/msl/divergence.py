@@ -199,7 +199,11 @@ class Walk:
             reason = under or self.left
             if reason is not None:
                 line = f"line {reason.position.line} of {reason.position.file}"
-                yield node, "barrier", f"{self.varying.tree.called(node)[1]}: reached by some threads only, for what {line} decides"
+                yield (
+                    node,
+                    "barrier",
+                    f"{self.varying.tree.called(node)[1]}: reached by some threads only, for what {line} decides",
+                )
         if node.kind == "RETURN_STMT" and under is not None:
             self.left = self.left or under
         for child in node.children:
