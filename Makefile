@@ -28,7 +28,7 @@ help:
 	@echo "make mutation   breaks the sources one small mutation at a time and shows that tests notice"
 	@echo "make bench      pagedrt beside every peer on this CPU, ten minutes; bench-full: every cell"
 	@echo "make instructions  writes the instruction counts anew that the tests guard"
-	@echo "make lint       style of Python and Cython"
+	@echo "make lint       style of Python and Cython, schemas of the workflows"
 	@echo "make clean      removes .venv and build"
 
 setup: $(VENV)/pagedrt.stamp
@@ -112,6 +112,9 @@ lint: $(VENV)/tools.stamp
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint pagedrt bench
+	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	@$(BIN)/check-jsonschema -q --check-metaschema docs/report.schema.json
 
 clean:
 	rm -rf $(VENV) build

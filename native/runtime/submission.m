@@ -63,6 +63,14 @@ static void release_temporaries(submission *batch, pagedrt_device *device, const
   batch->temporaries = batch->last_temporary = NULL;
 }
 
+static void report_failed(id<MTLCommandBuffer> metal, failure *kept) {
+  NSError *error = [metal error];
+  const char *text = [[error localizedDescription] UTF8String];
+  bool memory = [error code] == MTLCommandBufferErrorOutOfMemory;
+  failure_keep(kept, memory ? PAGEDRT_OUT_OF_MEMORY : PAGEDRT_DEVICE_ERROR, "command buffer failed: %s",
+               text != NULL ? text : "no reason given");
+}
+
 /* A command buffer that failed early has no times. */
 static void count_gpu_time(id<MTLCommandBuffer> metal, uint64_t *nanoseconds) {
   double seconds = [metal GPUEndTime] - [metal GPUStartTime];
