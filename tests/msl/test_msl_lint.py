@@ -52,7 +52,7 @@ def test_every_rule_has_a_bad_twin():
     """The rules' own names are those that the checker's files spell."""
     yielded = {"clang"}
     for path in Path(__file__).parent.glob("*.py"):
-        yielded |= set(re.findall(r'yield \w+, "([a-z ]+)", ', path.read_text()))
+        yielded |= set(re.findall(r'yield\s+\(?\s*\w+,\s*"([a-z ]+)",', path.read_text()))
     assert yielded == RULES
     assert {finding.rule for name in NAMES for finding in linted(TWINS / f"{name}.bad.metal")} == RULES
 
