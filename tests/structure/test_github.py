@@ -33,7 +33,7 @@ def test_what_is_run_is_there(path):
     assert [target for target in re.findall(r"\bmake ([a-z-]+)$", text, re.MULTILINE) if target not in targets] == []
     named = re.findall(r"(?<![\w./-])((?:tests|tools|docs)/[\w./-]+)", text)
     assert [one for one in named if not (ROOT / one).exists()] == []
-    for command, options in re.findall(r"-m pagedrt (info|selftest)([^`|\n]*)", text):
+    for command, options in re.findall(r"-m pagedrt (info|selftest|bench)([^`|\n]*)", text):
         shown = subprocess.run(
             [sys.executable, "-P", "-m", "pagedrt", command, "--help"], capture_output=True, text=True
         )
