@@ -43,9 +43,12 @@ def main():
 
             return accuracy.run(options.family)
         return selftest(options.family, options.report)
-    except (pagedrt.Error, OSError) as error:  # OSError: of --json, --report
+    except pagedrt.Error as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
+    except OSError as error:  # of --json, --report
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 1
 
 
 def selftest(family, path):

@@ -113,7 +113,7 @@ selftest.run(None, report.Report({str(path)!r}))
 
 
 def test_a_file_that_cannot_be_written(tmp_path, monkeypatch, capsys):
-    assert run(monkeypatch, tmp_path / "missing" / "report.json") == 2
+    assert run(monkeypatch, tmp_path / "missing" / "report.json") == 1
     assert "report.json" in capsys.readouterr().err
 
 
