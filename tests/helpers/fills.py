@@ -36,7 +36,8 @@ def rising(rng, query_heads, shape, at, dtype):
     """Each token outweighs those before it: what was summed up is scaled down again and again."""
     filled = normal(rng, query_heads, shape, at, dtype)
     direction = rng.choice([-1.0, 1.0], shape[3])
-    filled.queries[...] = direction
+    # of many sizes: equal products would round alike, which docs/numerics.md leaves out of the bound
+    filled.queries[...] = direction * rng.uniform(0.5, 1.5, filled.queries.shape)
     per_token = 0.15 * float(shape[3]) ** -0.5
     filled.key_pages[:, at[0], at[1]] = np.arange(len(at[0]))[:, None] * per_token * direction
     return filled
