@@ -64,8 +64,8 @@ enum {
 // [[function_constant(n)]] of the one-pass and partial kernels.
 enum { PAGEDRT_CONSTANT_HEADS = 0 }; // uint: query heads of one KV head that a SIMD-group serves, 1, 2, 4 or 8
 
-// Elements of a query head's output that one threadgroup of the reduce kernel merges; head_dim is at most 256.
-#define PAGEDRT_REDUCE_SPAN(simd_width) ((simd_width) == 1 ? 256 : (simd_width))
+// Elements of a query head's output that one threadgroup of the reduce kernel merges.
+#define PAGEDRT_REDUCE_SPAN(simd_width) ((simd_width) == 1 ? PAGEDRT_MAX_PARTIAL_HEAD_DIM : (simd_width))
 
 // How 32 lanes share a row of head_dim elements, each `size` bytes, in a kernel compiled for head_dim: 16 bytes
 // a lane where a power of two allows it.

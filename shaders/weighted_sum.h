@@ -3,6 +3,7 @@
 #define PAGEDRT_SHADERS_WEIGHTED_SUM_H
 
 #include "arguments.h"
+#include "instances.h"
 #include "state.h"
 
 struct WeightedSum {

@@ -25,12 +25,12 @@ class Ceiling:
         module = Path(folder) / "ceiling.so"
         command = [os.environ.get("CC", "cc"), "-O3", "-fPIC", "-shared", "-pthread", str(SOURCE), "-o", str(module)]
         subprocess.run(command, check=True)
-        self.library = ctypes.CDLL(str(module))
-        self.library.ceiling_read.restype = self.library.ceiling_multiply.restype = ctypes.c_size_t
-        self.library.ceiling_multiplications.restype = ctypes.c_uint64
-        self.library.ceiling_multiplications.argtypes = [ctypes.c_uint64]
-        self.library.ceiling_instruction_set.restype = ctypes.c_char_p
-        self.instruction_set = self.library.ceiling_instruction_set().decode()
+        self.reader = ctypes.CDLL(str(module))
+        self.reader.ceiling_read.restype = self.reader.ceiling_multiply.restype = ctypes.c_size_t
+        self.reader.ceiling_multiplications.restype = ctypes.c_uint64
+        self.reader.ceiling_multiplications.argtypes = [ctypes.c_uint64]
+        self.reader.ceiling_instruction_set.restype = ctypes.c_char_p
+        self.instruction_set = self.reader.ceiling_instruction_set().decode()
         self.threads = threads
         self.times = (ctypes.c_uint64 * MOST_RUNS)()
 
@@ -44,15 +44,15 @@ class Ceiling:
             each.page_bytes = keys[0, 0].nbytes
             each.length = problem.table.size
         count, most = ctypes.c_size_t(caches), ctypes.c_size_t(MOST_RUNS)
-        runs = self.library.ceiling_read(pages, count, self.threads, ctypes.c_double(seconds), self.times, most)
+        runs = self.reader.ceiling_read(pages, count, self.threads, ctypes.c_double(seconds), self.times, most)
         return self.taken(runs)
 
     def multiplications_per_second(self, seconds):
         """All threads together; the median of runs."""
-        runs = self.library.ceiling_multiply(
+        runs = self.reader.ceiling_multiply(
             ctypes.c_uint64(FMA_ROUNDS), self.threads, ctypes.c_double(seconds), self.times, ctypes.c_size_t(MOST_RUNS)
         )
-        one = self.library.ceiling_multiplications(FMA_ROUNDS)
+        one = self.reader.ceiling_multiplications(FMA_ROUNDS)
         return one * self.threads / float(np.median(self.taken(runs)))
 
     def taken(self, runs):

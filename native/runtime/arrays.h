@@ -6,6 +6,8 @@
 #include "check.h"
 #include "submission.h"
 
+enum { LANE_LOAD_BYTES = 16 }; /* what a lane of many reads at once */
+
 typedef struct resolved_arrays {
   pagedrt_buffer *buffers[ARRAYS];  /* held */
   const void *pointers[ARRAYS];     /* into them */
@@ -17,7 +19,7 @@ typedef struct resolved_arrays {
 pagedrt_status arrays_resolve(pagedrt_device *device, const call_arrays *arrays, resolved_arrays *resolved);
 /* Lets go of buffers, and of temporaries where no stream took them over (set NULL then). */
 void arrays_release(resolved_arrays *resolved);
-/* Whether kernels can read the array where it lies: lanes that share rows load many elements at once. */
+/* Whether kernels can read the array where it lies: lanes that share rows load LANE_LOAD_BYTES at once. */
 bool array_aligned(const pagedrt_device *device, int array, const void *pointer);
 /* Whether the output would be bounced. */
 bool arrays_bounce_out(pagedrt_device *device, const call_arrays *arrays);

@@ -4,9 +4,6 @@
 
 #include "device.h"
 
-/* What a lane of many reads at once. */
-enum { LANE_LOAD_BYTES = 16 };
-
 bool array_aligned(const pagedrt_device *device, int array, const void *pointer) {
   bool vectors = device->simd_width > 1 && array <= ARRAY_VALUES;
   return !vectors || (uintptr_t)pointer % LANE_LOAD_BYTES == 0;

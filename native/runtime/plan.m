@@ -45,7 +45,8 @@ static pagedrt_status find_arrays(pagedrt_device *device, const call_arrays *arr
                        array_names[i], arrays->pointers[i], arrays->lengths[i], i == ARRAY_OUT ? " writable" : "");
     }
     if (!array_aligned(device, i, arrays->pointers[i])) {
-      return error_set(PAGEDRT_INVALID_INPUT, "%s: data at %p, expected alignment to 16 bytes", array_names[i], arrays->pointers[i]);
+      return error_set(PAGEDRT_INVALID_INPUT, "%s: data at %p, expected alignment to %d bytes", array_names[i],
+                       arrays->pointers[i], LANE_LOAD_BYTES);
     }
   }
   return PAGEDRT_OK;

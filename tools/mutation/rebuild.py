@@ -4,10 +4,12 @@ import json
 import shlex
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+NINJA = Path(sys.executable).parent / "ninja"  # the machine need not have one
 LIBRARIES = ("native/libpagedrt.so", "shaders/libpagedrt_simulator.so")
 LEVELS = {"baseline", "avx2", "avx512"}  # of the cpu family's kernels
 
@@ -33,7 +35,7 @@ def compile_commands(build):
 def sources_of(build):
     """object: the sources that it is made of."""
     found, current = {}, None
-    for line in run(["ninja", "-t", "deps"], build).splitlines():
+    for line in run([NINJA, "-t", "deps"], build).splitlines():
         if line.startswith(" "):
             found[current].add((build / line.strip()).resolve())
         elif line:
@@ -73,7 +75,7 @@ def compile_changed(build, command, relative, overlay, target, made):
 
 def link(build, library, objects, folder):
     """objects: {object of the build: what stands for it}; a static library of one object is that object."""
-    command = shlex.split(run(["ninja", "-t", "commands", "-s", library], build).strip().splitlines()[-1])
+    command = shlex.split(run([NINJA, "-t", "commands", "-s", library], build).strip().splitlines()[-1])
     archives = {target.split(".p/")[0]: made for target, made in objects.items() if ".a.p/" in target}
     replaced, words = 0, []
     for word in command:

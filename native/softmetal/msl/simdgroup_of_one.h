@@ -15,21 +15,6 @@ inline T simd_min(T value) {
   return value;
 }
 
-template <typename T>
-inline T simd_max(T value) {
-  return value;
-}
-
-template <typename T>
-inline T simd_shuffle(T value, ushort) {
-  return value;
-}
-
-template <typename T>
-inline T simd_shuffle_xor(T value, ushort) {
-  return value;
-}
-
 } // namespace metal
 
 #endif
