@@ -6,7 +6,7 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-from runtime_abi import OK, Split, pagedrt
+from runtime_abi import FLOAT32, OK, Spec, Split, pagedrt
 
 
 @pytest.fixture
@@ -55,6 +55,22 @@ def test_the_former_streams_open_command_buffer_is_committed(device, make_case, 
     assert second.run(8, scratch=scratch, stream=streams[1]) == OK
     assert pagedrt.stats(device).command_buffers == 1
     pagedrt.check(pagedrt.stream_synchronize(streams[1]))
+    assert_chain([first, second])
+
+
+def test_a_new_spec_lets_the_former_streams_open_calls_run(device, make_case, scratch, streams):
+    """They hold the memory that the new spec's takes the place of."""
+    first, second = make_case(tokens=200), make_case(tokens=200, seed=1)
+    assert first.run(8, scratch=scratch, stream=streams[0]) == OK
+    library = pagedrt.make("device_library", device, b"sdpa_partial")
+    spec = Spec(4, 2, 16, 64, 16, int(np.float32(0.125).view(np.uint32)), FLOAT32)
+    pagedrt.check(pagedrt.scratch_lock(scratch))
+    pagedrt.check(pagedrt.scratch_prepare(scratch, byref(spec), streams[1], library, b"pagedrt_sdpa_partial_hd64_f32"))
+    pagedrt.check(pagedrt.scratch_unlock(scratch))
+    assert pagedrt.stats(device).command_buffers == 1
+    assert second.run(16, scratch=scratch, stream=streams[1]) == OK
+    for stream in streams[:2]:
+        pagedrt.check(pagedrt.stream_synchronize(stream))
     assert_chain([first, second])
 
 
