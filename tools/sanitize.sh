@@ -22,7 +22,7 @@ case $kind in
   *) echo "sanitize.sh: $kind, expected asan, ubsan or tsan" >&2; exit 2 ;;
 esac
 export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
-export LSAN_OPTIONS="suppressions=$root/tests/sanitizers/leaks.supp:print_suppressions=0"
+export LSAN_OPTIONS="suppressions='$root/tests/sanitizers/leaks.supp':print_suppressions=0"
 export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
 export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:die_after_fork=0"
 
@@ -47,17 +47,17 @@ compile() { # program, sources...
 make_build() {
   if [ ! -f "$build/build.ninja" ]; then
     coverage=""
-    object=""
+    objects="[]" # a list, as Meson writes it: the path may hold a space
     mkdir -p "$build"
     if [ "$kind" = asan ]; then # what libFuzzer needs; see coverage.c
       coverage=-fsanitize-coverage=trace-pc
-      object=$build/coverage.o
-      gcc -O2 -fPIC -c tests/fuzz/coverage.c -o "$object"
+      objects="['$build/coverage.o']"
+      gcc -O2 -fPIC -c tests/fuzz/coverage.c -o "$build/coverage.o"
     fi
     echo "building pagedrt under $sanitizer sanitizer (two minutes or so the first time)"
     meson setup "$build" --prefix=/ -Dpython.platlibdir=site -Dpython.purelibdir=site -Dtests=true \
       "-Db_sanitize=$sanitizer" "-Dc_args=$lines" "-Dobjc_args=$lines $coverage" \
-      "-Dobjc_link_args=$object" "-Dcpp_link_args=$object" >"$build/setup.log" 2>&1 || { cat "$build/setup.log"; exit 1; }
+      "-Dobjc_link_args=$objects" "-Dcpp_link_args=$objects" >"$build/setup.log" 2>&1 || { cat "$build/setup.log"; exit 1; }
   fi
   ninja -C "$build" --quiet
   compile threads tests/runtime/threads.c

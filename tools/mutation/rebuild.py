@@ -68,7 +68,7 @@ def compile_changed(build, command, relative, overlay, target, made):
     output, used = made / target.replace("/", "_"), made / "used"
     folders = [f"-I{overlay / 'shaders'}", f"-I{ROOT / Path(relative).parent}"]
     run([words[0], *folders, *words[1:], "-o", str(output), "-MD", "-MF", str(used)], build)
-    if str(changed) not in used.read_text().replace("\\\n", " ").split():
+    if str(changed).replace(" ", "\\ ") not in used.read_text():
         raise RebuildError(f"{target} was made of the unchanged {relative}")
     return output
 
