@@ -9,7 +9,7 @@
 struct WeightedSum {
   enum : uint {
     ELEMENTS = PAGEDRT_REDUCE_SPAN(SIMD_WIDTH) / SIMD_WIDTH,
-    DEPTH = SIMD_WIDTH == 1 ? 1 : 8 // blocks in flight
+    DEPTH = SIMD_WIDTH == 1 ? 16 : 8 // blocks in flight
   };
 
   float maximum;
@@ -41,7 +41,7 @@ struct WeightedSum {
         const bool there = own < blocks;
         weights[j] = there ? maximums[own] : -INFINITY;
         block_sums[j] = there ? sums[own] : 0.0f;
-        terms[j] = there && used > 0 ? partials[ulong(own) * head_dim] : 0.0f;
+        terms[j] = SIMD_WIDTH != 1 && there && used > 0 ? partials[ulong(own) * head_dim] : 0.0f;
         highest = weights[j] > highest ? weights[j] : highest;
       }
       if (highest > maximum + RAISE_MARGIN) {
@@ -50,11 +50,21 @@ struct WeightedSum {
       UNROLL
       for (uint j = 0; j < DEPTH; ++j) {
         weights[j] = fast::exp(weights[j] - reference_of(maximum));
-        settle(sum, lost_sum, block_sums[j] * weights[j]);
-        settle(total[0], lost[0], terms[j] * weights[j]);
       }
-      for (uint e = 1; e < used; ++e) { // one thread for all elements: DEPTH is 1
-        settle(total[e], lost[e], partials[ulong(block) * head_dim + e] * weights[0]);
+      UNROLL
+      for (uint j = 0; j < DEPTH; ++j) {
+#if SIMD_WIDTH == 1
+        const uint own = block + j * stride;
+        if (own >= blocks) {
+          break;
+        }
+        for (uint e = 0; e < used; ++e) {
+          settle(total[e], lost[e], partials[ulong(own) * head_dim + e] * weights[j]);
+        }
+#else
+        settle(total[0], lost[0], terms[j] * weights[j]);
+#endif
+        settle(sum, lost_sum, block_sums[j] * weights[j]);
       }
     }
   }

@@ -14,29 +14,36 @@ template <typename T, int D, int HEADS, bool>
 struct OnlineSoftmax {
   using L = Layout<T, D>;
 
-  int head_dim;
-  float query[HEADS][L::ELEMENTS]; // in the order of Step, as outputs are
+  // Rows lie in the order of Step, on the boundaries of vectors.
+  alignas(Vector) float query[HEADS][L::ELEMENTS];
   // Since the last settling:
-  float maximum[HEADS];
+  alignas(Vector) float out[HEADS][L::ELEMENTS];
   Vector sum[HEADS]; // its lanes add up to the sum
-  float out[HEADS][L::ELEMENTS];
+  float maximum[HEADS];
+  int head_dim;
+  bool settled; // else what follows holds nothing yet
   float settled_sum[HEADS];
   float lost_sum[HEADS];
-  float settled_out[HEADS][L::ELEMENTS];
-  float lost_out[HEADS][L::ELEMENTS];
+  alignas(Vector) float settled_out[HEADS][L::ELEMENTS];
+  alignas(Vector) float lost_out[HEADS][L::ELEMENTS];
 
   // Query heads past `heads` are zero: they are computed along and never stored.
-  OnlineSoftmax(const T *queries, uint heads, int dim, float *, Place) : head_dim(dim) {
+  OnlineSoftmax(const T *queries, uint heads, int dim, float *, Place) : head_dim(dim), settled(false) {
     for (int h = 0; h < HEADS; ++h) {
       maximum[h] = -INFINITY;
       sum[h] = Vector{};
-      settled_sum[h] = lost_sum[h] = 0.0f;
-      for (int e = 0; e < head_dim; ++e) {
-        query[h][Step<T>::place_of(e, head_dim)] = uint(h) < heads ? float(queries[h * head_dim + e]) : 0.0f;
+      clear(out[h]);
+      if (uint(h) < heads) {
+        load_row(queries + h * head_dim, head_dim, query[h]);
+      } else {
+        clear(query[h]);
       }
-      for (int e = 0; e < head_dim; ++e) {
-        out[h][e] = settled_out[h][e] = lost_out[h][e] = 0.0f;
-      }
+    }
+  }
+
+  void clear(float (&row)[L::ELEMENTS]) {
+    for (int e = 0; e < head_dim; ++e) {
+      row[e] = 0.0f;
     }
   }
 
@@ -56,16 +63,14 @@ struct OnlineSoftmax {
   }
 
   void step(const T *keys, const T *values, const Tile &tile, const Tile &later, float scale) {
-    float scores[HEADS][TILE_DEPTH];
+    alignas(Vector) float scores[HEADS][TILE_DEPTH];
     tile_scores<T, D, HEADS>(query, Rows<T>(keys, tile, later, head_dim), tile.count, head_dim, scale, scores);
     for (int h = 0; h < HEADS; ++h) {
       make_room(h, scores[h]);
-      const float reference = reference_of(maximum[h]);
-      for (int i = 0; i < TILE_DEPTH; ++i) {
-        scores[h][i] = fast::exp(scores[h][i] - reference);
-      }
       for (int i = 0; i < TILE_DEPTH; i += VECTOR_FLOATS) {
-        sum[h] += load_vector(&scores[h][i]);
+        const Vector weights = exponential(load_vector(&scores[h][i]) - reference_of(maximum[h]));
+        store_vector(&scores[h][i], weights);
+        sum[h] += weights;
       }
     }
     tile_values<T, D, HEADS>(scores, Rows<T>(values, tile, later, head_dim), tile.count, head_dim, out);
@@ -73,30 +78,46 @@ struct OnlineSoftmax {
 
   void make_room(int h, const float (&scores)[TILE_DEPTH]) {
     bool above = false;
+    Vector highest = Vector{} + maximum[h];
     for (int i = 0; i < TILE_DEPTH; i += VECTOR_FLOATS) {
-      above = above || any_above(load_vector(&scores[i]), maximum[h] + RAISE_MARGIN);
+      const Vector some = load_vector(&scores[i]);
+      above = above || any_above(some, maximum[h] + RAISE_MARGIN);
+      highest = some > highest ? some : highest;
     }
     if (!above) {
       return;
     }
-    float highest = maximum[h];
-    for (float score : scores) {
-      highest = score > highest ? score : highest;
+    const float raised = Across<VECTOR_FLOATS / 2>::highest(highest);
+    if (maximum[h] != -INFINITY) { // else nothing was weighed yet
+      rescale(h, fast::exp(maximum[h] - raised));
     }
-    const float factor = fast::exp(maximum[h] - reference_of(highest));
+    maximum[h] = raised;
+  }
+
+  void rescale(int h, float factor) {
     sum[h] *= factor;
+    for (int e = 0; e < head_dim; ++e) {
+      out[h][e] *= factor;
+    }
+    if (!settled) {
+      return;
+    }
     settled_sum[h] *= factor;
     lost_sum[h] *= factor;
     for (int e = 0; e < head_dim; ++e) {
-      out[h][e] *= factor;
       settled_out[h][e] *= factor;
       lost_out[h][e] *= factor;
     }
-    maximum[h] = highest;
   }
 
   // Sums of many tokens would drift: every TILES_TO_SETTLE tiles they move on.
   void settle_all() {
+    for (int h = 0; !settled && h < HEADS; ++h) {
+      settled_sum[h] = lost_sum[h] = 0.0f;
+      clear(settled_out[h]);
+      clear(lost_out[h]);
+    }
+    settled = true;
     for (int h = 0; h < HEADS; ++h) {
       settle(settled_sum[h], lost_sum[h], Across<VECTOR_FLOATS / 2>::sum(sum[h]));
       sum[h] = Vector{};
@@ -108,14 +129,17 @@ struct OnlineSoftmax {
   }
 
   // After the last tile.
-  void end(State<T, D, HEADS> &state) const {
+  void end(State<T, D, HEADS> &state) {
     for (int h = 0; h < HEADS; ++h) {
       state.maximum[h] = maximum[h];
-      state.sum[h] = settled_sum[h] + (Across<VECTOR_FLOATS / 2>::sum(sum[h]) - lost_sum[h]);
-      for (int e = 0; e < head_dim; ++e) {
-        const int from = Step<T>::place_of(e, head_dim);
-        state.out[h][e] = settled_out[h][from] + (out[h][from] - lost_out[h][from]);
+      state.sum[h] = Across<VECTOR_FLOATS / 2>::sum(sum[h]);
+      if (settled) {
+        state.sum[h] = settled_sum[h] + (state.sum[h] - lost_sum[h]);
+        for (int e = 0; e < head_dim; ++e) {
+          out[h][e] = settled_out[h][e] + (out[h][e] - lost_out[h][e]);
+        }
       }
+      unload_row<T>(out[h], head_dim, state.out[h]);
     }
   }
 };

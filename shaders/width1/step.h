@@ -11,16 +11,16 @@ struct InOrder {
   ALWAYS_INLINE void load(const T *from, Vector *to) {
     to[0] = load_vector(from);
   }
+  // What load did, undone.
+  ALWAYS_INLINE void unload(const float *from, float *to) { store_vector(to, load_vector(from)); }
 };
 
 template <typename T>
-struct Step : InOrder {
-  static int place_of(int element, int) { return element; }
-};
+struct Step : InOrder {};
 
 template <>
 struct Step<bfloat> {
-  enum : int { VECTORS = 2, SPAN = 2 * VECTOR_FLOATS };
+  enum : int { VECTORS = 2 };
 
   ALWAYS_INLINE void load(const bfloat *from, Vector *to) {
     const Bits words = *reinterpret_cast<const BitsAnywhere *>(from);
@@ -28,11 +28,43 @@ struct Step<bfloat> {
     to[1] = (Vector)(words & 0xFFFF0000u);
   }
 
-  // Where an element lies in a row of head_dim; what makes no whole pair stays in order.
-  static int place_of(int element, int head_dim) {
-    const int begin = element / SPAN * SPAN, within = element % SPAN;
-    return begin + SPAN > head_dim ? element : begin + within % 2 * VECTOR_FLOATS + within / 2;
+  ALWAYS_INLINE void unload(const float *from, float *to) {
+    const Vector even = load_vector(from), odd = load_vector(from + VECTOR_FLOATS);
+    store_vector(to, interleaved<0>(even, odd));
+    store_vector(to + VECTOR_FLOATS, interleaved<VECTOR_FLOATS / 2>(even, odd));
   }
 };
+
+// A row as floats, in the order in which vectors are taken from it; what makes no whole step stays in order.
+template <typename T>
+inline void load_row(const T *from, int head_dim, float *to) {
+  using S = Step<T>;
+  enum : int { STEP = S::VECTORS * VECTOR_FLOATS };
+  int d = 0;
+  for (; d + STEP <= head_dim; d += STEP) {
+    Vector taken[S::VECTORS];
+    S::load(from + d, taken);
+    for (int c = 0; c < S::VECTORS; ++c) {
+      store_vector(to + d + c * VECTOR_FLOATS, taken[c]);
+    }
+  }
+  for (; d < head_dim; ++d) {
+    to[d] = float(from[d]);
+  }
+}
+
+// Back to the row's own order.
+template <typename T>
+inline void unload_row(const float *from, int head_dim, float *to) {
+  using S = Step<T>;
+  enum : int { STEP = S::VECTORS * VECTOR_FLOATS };
+  int d = 0;
+  for (; d + STEP <= head_dim; d += STEP) {
+    S::unload(from + d, to + d);
+  }
+  for (; d < head_dim; ++d) {
+    to[d] = from[d];
+  }
+}
 
 #endif

@@ -79,6 +79,16 @@ ALWAYS_INLINE Vector fold(Vector a, Vector b) {
   return __builtin_shuffle(a, b, own) + __builtin_shuffle(a, b, other);
 }
 
+// FIRST and the lanes after it of a and b in turn: a's, b's, a's next, ...
+template <int FIRST>
+ALWAYS_INLINE Vector interleaved(Vector a, Vector b) {
+  Lanes from;
+  for (int l = 0; l < VECTOR_FLOATS; ++l) {
+    from[l] = FIRST + l / 2 + l % 2 * VECTOR_FLOATS;
+  }
+  return __builtin_shuffle(a, b, from);
+}
+
 template <int STEP>
 struct Fold {
   ALWAYS_INLINE void all(Vector *v) {
@@ -123,6 +133,36 @@ struct Across<0> {
   static inline float highest(Vector v) { return v[0]; }
   static inline float sum(Vector v) { return v[0]; }
 };
+
+// p * 2^n of each lane, for whole n from -150 to 127.
+ALWAYS_INLINE Vector scaled_by_power(Vector p, Vector n) {
+#if defined(__AVX512F__)
+  return (Vector)_mm512_scalef_ps((__m512)p, (__m512)n);
+#else
+  // two factors: n reaches past what one float exponent holds
+  const Lanes whole = __builtin_convertvector(n, Lanes), first = whole >> 1, second = whole - first;
+  return p * (Vector)((first + 127) << 23) * (Vector)((second + 127) << 23);
+#endif
+}
+
+// What fast::exp gives for each lane, none of which is above 88: exp(x) = 2^n * exp(r), |r| <= ln(2)/2, and
+// exp(r) from its Taylor series cut at r^7.
+ALWAYS_INLINE Vector exponential(Vector v) {
+  const Vector least = Vector{} - 104.0f; // exp(-104) rounds to 0
+  const Vector x = v < least ? least : v;
+  const Vector n = (x * 1.44269504088896f + 0x1.8p23f) - 0x1.8p23f;
+  Vector r = x - n * 0x1.62e4p-1f; // ln(2) in two parts: the first times n is exact
+  r = r - n * 0x1.7f7d1cp-20f;
+  Vector p = Vector{} + 1.0f / 5040.0f;
+  p = p * r + 1.0f / 720.0f;
+  p = p * r + 1.0f / 120.0f;
+  p = p * r + 1.0f / 24.0f;
+  p = p * r + 1.0f / 6.0f;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  return scaled_by_power(p, n);
+}
 
 static inline bool any_above(Vector v, float limit) {
 #if defined(__AVX512F__)

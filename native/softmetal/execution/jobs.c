@@ -28,15 +28,35 @@ static void learn(const softmetal_dispatch *dispatch, double each) {
   if (each > 0) __atomic_store_n(dispatch->group_picoseconds, (uint64_t)each + 1, __ATOMIC_RELAXED);
 }
 
-static bool claim_chunk(job *job, uint64_t *chunk) {
-  uint64_t remaining = __atomic_load_n(&job->remaining, __ATOMIC_SEQ_CST);
-  while (remaining != 0) {
-    if (__atomic_compare_exchange_n(&job->remaining, &remaining, remaining - 1, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-      *chunk = job->chunks - remaining;
+static uint64_t chunks_in(const chunk_range *range) {
+  uint64_t word = __atomic_load_n(&range->word, __ATOMIC_SEQ_CST);
+  return (word >> 32) - (uint32_t)word;
+}
+
+static bool claim_from(chunk_range *range, bool front, uint64_t *chunk) {
+  uint64_t word = __atomic_load_n(&range->word, __ATOMIC_SEQ_CST);
+  while ((uint32_t)word != word >> 32) {
+    uint64_t less = front ? word + 1 : word - (1ull << 32);
+    if (__atomic_compare_exchange_n(&range->word, &word, less, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+      *chunk = front ? (uint32_t)word : less >> 32;
       return true;
     }
   }
   return false;
+}
+
+/* The thread's own range first, from its front; then others' from their ends. */
+static bool claim_chunk(job *job, uint32_t own, uint64_t *chunk) {
+  for (uint32_t i = 0; i < job->ranges_used; i++) {
+    if (claim_from(&job->ranges[(own + i) % job->ranges_used], i == 0, chunk)) return true;
+  }
+  return false;
+}
+
+static uint64_t chunks_left(const job *job) {
+  uint64_t left = 0;
+  for (uint32_t i = 0; i < job->ranges_used; i++) left += chunks_in(&job->ranges[i]);
+  return left;
 }
 
 /* The threadgroups run. The first failure stops the job. */
@@ -46,7 +66,7 @@ static uint64_t run_chunk(const softmetal_family *family, job *job, uint64_t chu
   char message[FAMILY_MESSAGE];
   if (!family->run(job->dispatch, job->first + first, count, memory, message)) {
     if (__atomic_exchange_n(&job->failed, 1, __ATOMIC_SEQ_CST) == 0) memcpy(job->message, message, FAMILY_MESSAGE);
-    __atomic_store_n(&job->remaining, 0, __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0; i < job->ranges_used; i++) __atomic_store_n(&job->ranges[i].word, 0, __ATOMIC_SEQ_CST);
   }
   return count;
 }
@@ -89,10 +109,15 @@ static void publish(job *job, const softmetal_dispatch *dispatch, uint64_t first
   job->first = first;
   job->threadgroups = threadgroups;
   job->chunk = chunk;
-  job->chunks = (threadgroups + chunk - 1) / chunk;
+  uint64_t chunks = (threadgroups + chunk - 1) / chunk;
+  uint32_t ranges = threads < MOST_RANGES ? threads : MOST_RANGES;
+  __atomic_store_n(&job->ranges_used, ranges, __ATOMIC_RELAXED);
   __atomic_store_n(&job->limit, threads - 1, __ATOMIC_RELAXED);
   __atomic_store_n(&job->failed, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&job->remaining, job->chunks, __ATOMIC_SEQ_CST);
+  for (uint32_t i = 0; i < ranges; i++) {
+    uint64_t word = chunks * i / ranges | (chunks * (i + 1) / ranges) << 32;
+    __atomic_store_n(&job->ranges[i].word, word, __ATOMIC_SEQ_CST);
+  }
 }
 
 /* Workers that `left` threadgroups are worth. */
@@ -110,12 +135,12 @@ static bool run_shared(workers *workers, const softmetal_dispatch *dispatch, uin
   uint32_t woken = worth(expected(dispatch), dispatch->threadgroups - first);
   if (woken > 0) softmetal_workers_wake(workers, woken);
   uint64_t chunk;
-  while (claim_chunk(job, &chunk)) {
+  while (claim_chunk(job, 0, &chunk)) {
     progress.threadgroups += run_chunk(family, job, chunk, memory);
     double each = picoseconds_each(&progress, clock_nanoseconds());
     learn(dispatch, each);
     if (woken > 0) continue;
-    woken = worth(each, (job->chunks - 1 - chunk) * job->chunk);
+    woken = worth(each, chunks_left(job) * job->chunk);
     if (woken > 0) softmetal_workers_wake(workers, woken);
   }
   await_helpers(job);
@@ -157,8 +182,7 @@ bool softmetal_jobs_run(workers *workers, const softmetal_dispatch *dispatch, ch
 }
 
 static bool has_room(const job *job) {
-  return __atomic_load_n(&job->remaining, __ATOMIC_SEQ_CST) != 0 &&
-         __atomic_load_n(&job->helpers, __ATOMIC_RELAXED) < __atomic_load_n(&job->limit, __ATOMIC_RELAXED);
+  return __atomic_load_n(&job->helpers, __ATOMIC_RELAXED) < __atomic_load_n(&job->limit, __ATOMIC_RELAXED) && chunks_left(job) != 0;
 }
 
 bool softmetal_jobs_open(const job_board *board) {
@@ -173,12 +197,13 @@ static bool reached(const submission *until) {
 }
 
 static bool help(workers *workers, job *job, const submission *until) {
-  void *memory = thread_state()->threadgroup_memory;
+  softmetal_thread_state *thread = thread_state();
   bool helped = false;
   uint64_t chunk;
   if (__atomic_fetch_add(&job->helpers, 1, __ATOMIC_SEQ_CST) < __atomic_load_n(&job->limit, __ATOMIC_RELAXED)) {
-    while (!reached(until) && claim_chunk(job, &chunk)) {
-      run_chunk(workers->family, job, chunk, memory);
+    uint32_t own = job->ranges_used > 1 ? 1 + thread->worker % (job->ranges_used - 1) : 0;
+    while (!reached(until) && claim_chunk(job, own, &chunk)) {
+      run_chunk(workers->family, job, chunk, thread->threadgroup_memory);
       helped = true;
     }
   }

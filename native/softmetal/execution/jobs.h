@@ -5,18 +5,25 @@
 
 #include "execution/family.h"
 
-enum { JOBS = 16 };
+enum { JOBS = 16, MOST_RANGES = 16 };
+
+/* Chunks that one thread is to take before others do: in a row of like dispatches it then finds in its
+ * cache what it read last time. Low half: the next from the front; high half: the end. */
+typedef struct chunk_range {
+  uint64_t word;
+} __attribute__((aligned(64))) chunk_range;
 
 /* Never freed while a thread may look at it. A helper counts itself in before it takes a chunk, and
  * the job changes only when no chunk remains and no helper is counted in. */
 typedef struct job {
-  uint64_t remaining; /* chunks; the only word that opens the job */
-  uint32_t helpers;   /* futex */
+  chunk_range ranges[MOST_RANGES]; /* the first is the opener's; chunks in any of them open the job */
+  uint32_t ranges_used;
+  uint32_t helpers; /* futex */
   uint32_t limit;
   uint32_t opener_waits;
   uint32_t failed;
   const softmetal_dispatch *dispatch;
-  uint64_t first, threadgroups, chunk, chunks;
+  uint64_t first, threadgroups, chunk;
   char message[FAMILY_MESSAGE];
 } __attribute__((aligned(64))) job;
 

@@ -22,6 +22,7 @@ typedef struct softmetal_thread_state {
   uint32_t free_count[THREAD_SIZE_CLASSES];
   int64_t live_objects; /* made here less freed here */
   struct workers *workers; /* whose worker this thread is, or NULL */
+  uint32_t worker;         /* which of them */
   /* Here from the start: whether this thread or a worker runs a call is chance, an allocation must not be. */
   char threadgroup_memory[THREADGROUP_MEMORY] __attribute__((aligned(64)));
 } softmetal_thread_state;

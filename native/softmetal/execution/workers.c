@@ -174,20 +174,19 @@ static void rest(workers *self) {
   sleep_until_woken(self);
 }
 
+/* Spins after a rest too, even where the work it was woken for is done: such a worker would come late to
+ * every one of a row of short calls. */
 static void *worker(void *argument) {
   workers *self = argument;
   thread_state()->workers = self;
   prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
-  add(&self->ready, 1);
+  thread_state()->worker = __atomic_fetch_add(&self->ready, 1, __ATOMIC_SEQ_CST);
   futex_wake(&self->ready, 1);
   while (get(&self->stop) == 0) {
-    bool worked = false;
-    while (work(self)) worked = true;
-    if (worked) {
-      spin(self);
-      if (work(self)) continue;
+    while (work(self)) {
     }
-    rest(self);
+    spin(self);
+    if (!work(self)) rest(self);
   }
   softmetal_workers_release(self);
   return NULL;
