@@ -35,7 +35,7 @@ typedef struct softmetal_kernel {
  * text that newLibraryWithSource: is given: what was not compiled ahead of time is a compile failure. */
 typedef struct softmetal_library {
   const char *source;
-  const char *instruction_set;       /* "baseline", "avx2", "avx512"; "simulator" at width 32 */
+  const char *instruction_set;       /* "baseline", "avx2", "avx512", "avx512_bf16"; "simulator" at width 32 */
   uint32_t simd_width;
   const softmetal_kernel *kernels;
   uint32_t kernel_count;

@@ -12,7 +12,7 @@ extern "C" {
 
 #define SOFTMETAL_TESTING __attribute__((visibility("default")))
 
-/* The best instruction set to use ("avx512", "avx2", "baseline"); NULL: the best that the CPU has. A
+/* The best instruction set to use ("avx512_bf16", "avx512", "avx2", "baseline"); NULL: the best that the CPU has. A
  * device cannot be opened with one that the CPU lacks. The string is copied. */
 SOFTMETAL_TESTING void softmetal_testing_set_instruction_set(const char *name);
 /* Bytes; 0: the default. */

@@ -5,7 +5,7 @@
 #include "place.h"
 #include "span.h"
 #include "state.h"
-#include "tile_vector.h"
+#include "queries.h"
 
 #define TILES_TO_SETTLE 16
 
@@ -14,9 +14,8 @@ template <typename T, int D, int HEADS, bool>
 struct OnlineSoftmax {
   using L = Layout<T, D>;
 
-  // Rows lie in the order of Step, on the boundaries of vectors.
-  alignas(Vector) float query[HEADS][L::ELEMENTS];
-  // Since the last settling:
+  Queries<T, D, HEADS> queries;
+  // Since the last settling, rows in the order of Step:
   alignas(Vector) float out[HEADS][L::ELEMENTS];
   Vector sum[HEADS]; // its lanes add up to the sum
   float maximum[HEADS];
@@ -27,23 +26,12 @@ struct OnlineSoftmax {
   alignas(Vector) float settled_out[HEADS][L::ELEMENTS];
   alignas(Vector) float lost_out[HEADS][L::ELEMENTS];
 
-  // Query heads past `heads` are zero: they are computed along and never stored.
-  OnlineSoftmax(const T *queries, uint heads, int dim, float *, Place) : head_dim(dim), settled(false) {
+  OnlineSoftmax(const T *rows, uint heads, int dim, float *, Place)
+      : queries(rows, heads, dim), head_dim(dim), settled(false) {
     for (int h = 0; h < HEADS; ++h) {
       maximum[h] = -INFINITY;
       sum[h] = Vector{};
-      clear(out[h]);
-      if (uint(h) < heads) {
-        load_row(queries + h * head_dim, head_dim, query[h]);
-      } else {
-        clear(query[h]);
-      }
-    }
-  }
-
-  void clear(float (&row)[L::ELEMENTS]) {
-    for (int e = 0; e < head_dim; ++e) {
-      row[e] = 0.0f;
+      clear_row(out[h], head_dim);
     }
   }
 
@@ -64,7 +52,7 @@ struct OnlineSoftmax {
 
   void step(const T *keys, const T *values, const Tile &tile, const Tile &later, float scale) {
     alignas(Vector) float scores[HEADS][TILE_DEPTH];
-    tile_scores<T, D, HEADS>(query, Rows<T>(keys, tile, later, head_dim), tile.count, head_dim, scale, scores);
+    queries.score(Rows<T>(keys, tile, later, head_dim), tile.count, head_dim, scale, scores);
     for (int h = 0; h < HEADS; ++h) {
       make_room(h, scores[h]);
       for (int i = 0; i < TILE_DEPTH; i += VECTOR_FLOATS) {
@@ -114,8 +102,8 @@ struct OnlineSoftmax {
   void settle_all() {
     for (int h = 0; !settled && h < HEADS; ++h) {
       settled_sum[h] = lost_sum[h] = 0.0f;
-      clear(settled_out[h]);
-      clear(lost_out[h]);
+      clear_row(settled_out[h], head_dim);
+      clear_row(lost_out[h], head_dim);
     }
     settled = true;
     for (int h = 0; h < HEADS; ++h) {

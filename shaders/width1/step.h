@@ -53,6 +53,12 @@ inline void load_row(const T *from, int head_dim, float *to) {
   }
 }
 
+inline void clear_row(float *row, int head_dim) {
+  for (int d = 0; d < head_dim; ++d) {
+    row[d] = 0.0f;
+  }
+}
+
 // Back to the row's own order.
 template <typename T>
 inline void unload_row(const float *from, int head_dim, float *to) {

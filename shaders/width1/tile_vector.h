@@ -72,6 +72,16 @@ ALWAYS_INLINE void score_step(const float *query, int query_stride, const T *con
   }
 }
 
+template <int COUNT, int TOKENS>
+ALWAYS_INLINE void store_scores(Vector *sum, float *scores) {
+  const Vector total = sums_of(sum);
+  UNROLL_VECTORS
+  for (int h = 0; h < COUNT; ++h) {
+    __builtin_memcpy(scores + h * TILE_DEPTH, reinterpret_cast<const float *>(&total) + h * TOKENS,
+                     TOKENS * sizeof(float));
+  }
+}
+
 // NEXT: rows to prefetch, as many as are read; 0 when another block of heads has done so.
 template <typename T, int COUNT, int TOKENS, int NEXT>
 __attribute__((noinline)) static void score_block(const float *query, int query_stride, const T *const *rows,
@@ -92,11 +102,7 @@ __attribute__((noinline)) static void score_block(const float *query, int query_
     score_step<InOrder, T, COUNT, TOKENS>(query, query_stride, rows, d, sum);
     d += VECTOR_FLOATS;
   }
-  const Vector total = sums_of(sum);
-  for (int h = 0; h < COUNT; ++h) {
-    __builtin_memcpy(scores + h * TILE_DEPTH, reinterpret_cast<const float *>(&total) + h * TOKENS,
-                     TOKENS * sizeof(float));
-  }
+  store_scores<COUNT, TOKENS>(sum, scores);
   for (; d < dim; ++d) { // apart from the sums above, which must stay in registers
     for (int t = 0; t < TOKENS; ++t) {
       const float k = float(rows[t][d]);
@@ -107,16 +113,64 @@ __attribute__((noinline)) static void score_block(const float *query, int query_
   }
 }
 
+#if defined(__AVX512BF16__)
+enum : int { PAIRED = 2 * VECTOR_FLOATS }; // elements of a vector of pairs
+
+// The first n elements; nothing past them is read.
+ALWAYS_INLINE __m512i load_paired(const bfloat *from, int n) {
+  return n >= PAIRED ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi16((1u << n) - 1, from);
+}
+
+template <int COUNT, int TOKENS>
+ALWAYS_INLINE void paired_step(const bfloat *query, int query_stride, const bfloat *const *rows, int d, int n,
+                               Vector *sum) {
+  __m512bh q[COUNT];
+  UNROLL_VECTORS
+  for (int h = 0; h < COUNT; ++h) {
+    q[h] = (__m512bh)_mm512_load_si512(query + h * query_stride + d);
+  }
+  UNROLL_VECTORS
+  for (int t = 0; t < TOKENS; ++t) {
+    const __m512bh k = (__m512bh)load_paired(rows[t] + d, n);
+    UNROLL_VECTORS
+    for (int h = 0; h < COUNT; ++h) {
+      sum[h * TOKENS + t] = (Vector)_mm512_dpbf16_ps((__m512)sum[h * TOKENS + t], q[h], k);
+    }
+  }
+}
+
+// As above, of queries whose rows are padded with zeros to whole vectors of pairs.
+template <typename T, int COUNT, int TOKENS, int NEXT>
+__attribute__((noinline)) static void score_block(const bfloat *query, int query_stride, const bfloat *const *rows,
+                                                  ptrdiff_t ahead, int dim, float *scores) {
+  Vector sum[COUNT * TOKENS];
+  UNROLL_VECTORS
+  for (int i = 0; i < COUNT * TOKENS; ++i) {
+    sum[i] = Vector{};
+  }
+  int d = 0;
+  for (; d + PAIRED <= dim; d += PAIRED) {
+    prefetch<bfloat, NEXT>(rows, d, ahead);
+    paired_step<COUNT, TOKENS>(query, query_stride, rows, d, PAIRED, sum);
+  }
+  if (d < dim) {
+    paired_step<COUNT, TOKENS>(query, query_stride, rows, d, dim - d, sum);
+  }
+  store_scores<COUNT, TOKENS>(sum, scores);
+}
+#endif
+
 // scores[h][i] = scale * query[h] . row i; -inf for rows past the last, which are not read.
-template <typename T, int D, int HEADS>
-inline void tile_scores(const float (&query)[HEADS][Layout<T, D>::ELEMENTS], const Rows<T> &rows, int count,
-                        int head_dim, float scale, float (&scores)[HEADS][TILE_DEPTH]) {
+template <typename T, int HEADS, typename Q>
+inline void tile_scores(const Q *query, int query_stride, const Rows<T> &rows, int count, int head_dim, float scale,
+                        float (&scores)[HEADS][TILE_DEPTH]) {
   using B = Block<HEADS>;
-  enum : int { STRIDE = Layout<T, D>::ELEMENTS };
   for (int t = 0; t < count; t += B::TOKENS) {
-    score_block<T, B::COUNT, B::TOKENS, B::TOKENS>(query[0], STRIDE, rows.at + t, rows.ahead, head_dim, &scores[0][t]);
+    score_block<T, B::COUNT, B::TOKENS, B::TOKENS>(query, query_stride, rows.at + t, rows.ahead, head_dim,
+                                                   &scores[0][t]);
     for (int h = B::COUNT; h < HEADS; h += B::COUNT) {
-      score_block<T, B::COUNT, B::TOKENS, 0>(query[h], STRIDE, rows.at + t, 0, head_dim, &scores[h][t]);
+      score_block<T, B::COUNT, B::TOKENS, 0>(query + h * query_stride, query_stride, rows.at + t, 0, head_dim,
+                                             &scores[h][t]);
     }
   }
   const Vector numbers = lane_numbers();

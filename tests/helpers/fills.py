@@ -67,6 +67,31 @@ def subnormal(rng, query_heads, shape, at, dtype):
     return filled
 
 
+def _scaled(array, by, dtype):
+    return (array.astype(np.float64) * by).astype(dtype)
+
+
+def tiny_queries(rng, query_heads, shape, at, dtype):
+    """Queries below the dtype's smallest normal number, and keys so large that they matter all the same."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    tiny, huge = (1e-6, 1e4) if dtype == np.float16 else (1e-39, 1e37)
+    filled.queries = _scaled(filled.queries, tiny, dtype)
+    filled.key_pages = _scaled(filled.key_pages, huge, dtype)
+    filled.scale = 1 / (tiny * huge) * float(shape[3]) ** -0.5
+    return filled
+
+
+def tiny_keys(rng, query_heads, shape, at, dtype):
+    """Keys below the dtype's smallest normal number, and queries or a scale so large that they matter."""
+    filled = normal(rng, query_heads, shape, at, dtype)
+    tiny, huge = (1e-6, 1e4) if dtype == np.float16 else (1e-39, 1e37)
+    large = huge if rng.random() < 0.5 else 1.0
+    filled.queries = _scaled(filled.queries, large, dtype)
+    filled.key_pages = _scaled(filled.key_pages, tiny, dtype)
+    filled.scale = min(1 / (tiny * large), 1e38) * float(shape[3]) ** -0.5
+    return filled
+
+
 def hidden_keys(rng, query_heads, shape, at, dtype):
     """Scores of -inf, as an additive mask leaves them: all of them for some heads."""
     filled = normal(rng, query_heads, shape, at, dtype)
@@ -107,6 +132,8 @@ FILLS = {
         constant,
         large_scores,
         subnormal,
+        tiny_queries,
+        tiny_keys,
         hidden_keys,
         special_keys,
         special_values,

@@ -92,6 +92,6 @@ def simulator(max_threads=0, seed=0):
 
 def instruction_sets():
     """Best first: what a plain cpu device takes, and every lesser one."""
-    order = ["avx512", "avx2", "baseline"]
+    order = ["avx512_bf16", "avx512", "avx2", "baseline"]
     with pagedrt.Device("cpu") as device:
         return order[order.index(device.info["instruction_set"]) :]

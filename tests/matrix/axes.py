@@ -15,9 +15,9 @@ AXES = {
     "fill": list(fills.FILLS),
     "kv_heads": [1, 2, 3],
 }
-FAMILIES = ["avx512", "avx2", "baseline", "simulator"]
+FAMILIES = ["avx512_bf16", "avx512", "avx2", "baseline", "simulator"]
 # a simulated cell takes seconds where a cpu cell takes milliseconds
-SHARES = [36, 28, 28, 8]
+SHARES = [24, 20, 24, 24, 8]
 CELLS = 20_000
 QUICK = 1_600
 

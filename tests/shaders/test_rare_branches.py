@@ -7,7 +7,7 @@ import pagedrt
 from helpers import cells, oracle, softmetal
 from helpers.cells import Cell
 
-FILLS = ["rising", "peaked", "hidden_keys", "special_keys", "special_values"]
+FILLS = ["rising", "peaked", "tiny_queries", "tiny_keys", "hidden_keys", "special_keys", "special_values"]
 
 
 @pytest.fixture(scope="module", params=softmetal.instruction_sets())

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 NINJA = Path(sys.executable).parent / "ninja"  # the machine need not have one
 LIBRARIES = ("native/libpagedrt.so", "shaders/libpagedrt_simulator.so")
-LEVELS = {"baseline", "avx2", "avx512"}  # of the cpu family's kernels
+LEVELS = {"baseline", "avx2", "avx512", "avx512_bf16"}  # of the cpu family's kernels
 
 
 class RebuildError(Exception):

@@ -1,6 +1,6 @@
 #include "execution/instruction_sets.h"
 
-static const char *const all[] = {"avx512", "avx2", "baseline", 0};
+static const char *const all[] = {"avx512_bf16", "avx512", "avx2", "baseline", 0};
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -20,11 +20,12 @@ static int has_avx512(void) {
 
 const char *const *softmetal_instruction_sets(void) {
   __builtin_cpu_init();
-  if (!has_avx2()) return &all[2];
-  return has_avx512() ? &all[0] : &all[1];
+  if (!has_avx2()) return &all[3];
+  if (!has_avx512()) return &all[2];
+  return __builtin_cpu_supports("avx512bf16") ? &all[0] : &all[1];
 }
 #else
 const char *const *softmetal_instruction_sets(void) {
-  return &all[2];
+  return &all[3];
 }
 #endif
