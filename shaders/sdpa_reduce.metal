@@ -6,7 +6,9 @@ using namespace metal;
 #include "output_store.h"
 #include "place.h"
 #include "verdict.h"
+#if SIMD_WIDTH != 1
 #include "weighted_sum.h"
+#endif
 
 // SIMD-groups take turns at blocks.
 template <typename T>

@@ -20,11 +20,12 @@ inline float normalised(float out, float sum) {
 #define RAISE_MARGIN 8.0f
 
 // Compensated addition: what total + term rounds away is kept in `lost` and added next time.
-inline void settle(thread float &total, thread float &lost, float term) {
-  const float adjusted = term - lost;
-  const float grown = total + adjusted;
-  const float error = (grown - total) - adjusted;
-  lost = error == error ? error : 0.0f; // an infinite total loses nothing
+template <typename F>
+inline void settle(thread F &total, thread F &lost, F term) {
+  const F adjusted = term - lost;
+  const F grown = total + adjusted;
+  const F error = (grown - total) - adjusted;
+  lost = error == error ? error : F{}; // an infinite total loses nothing
   total = grown;
 }
 

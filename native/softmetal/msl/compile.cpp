@@ -32,6 +32,7 @@ namespace {
 using namespace metal;
 #if SIMD_WIDTH == 1
 #include "width1/online_softmax.h"
+#include "width1/weighted_sum.h"
 #endif
 #include SHADER
 
