@@ -14,6 +14,10 @@ from libc.stdint cimport UINT32_MAX, uint32_t
 from pagedrt.c_api cimport PAGEDRT_FLOAT32, pagedrt_call, pagedrt_geometry
 
 
+cdef enum:
+    MAX_TOKENS = 2147483647  # shaders/instances.h
+
+
 cdef extern from "Python.h":
     Py_ssize_t PyNumber_AsSsize_t(object number, PyObject *clip)
 
@@ -82,7 +86,7 @@ cdef inline bint fill_inputs(pagedrt_call *call, const pagedrt_geometry *geometr
                              Py_ssize_t context_tokens) noexcept:
     """False where an input does not fit the geometry, which is valid, or context_tokens."""
     cdef size_t capacity, entries
-    if context_tokens < 1 or <size_t> context_tokens > UINT32_MAX:
+    if context_tokens < 1 or context_tokens > MAX_TOKENS:
         return False
     if not is_query(queries, type_number, geometry) or not is_array(key_pages, type_number, 4):
         return False

@@ -15,14 +15,13 @@ from pagedrt.c_api cimport (
     pagedrt_status,
     pagedrt_stream,
 )
-from pagedrt.device cimport Device, default
+from pagedrt.device cimport Device, as_open_device, default
 from pagedrt.dtypes cimport to_native
 from pagedrt.errors cimport check
 from pagedrt.scratch cimport PagedAttentionScratch
 from pagedrt.stream cimport Stream
 
 from pagedrt import validation
-from pagedrt.errors import InvalidInputError
 from pagedrt.heuristics import blocks as choose_blocks
 
 cnp.import_array()
@@ -44,7 +43,7 @@ def paged_attention(queries, key_pages, value_pages, page_table, dependency, *, 
     device: None takes stream's, else scratch's, else one made at first use.
     stream: None waits for the result. With a Stream it is ready after stream.synchronize(), and the inputs must not
         change before.
-    scratch: a PagedAttentionScratch; None takes the device's own.
+    scratch: a PagedAttentionScratch; None takes stream's own, without a stream one of the device's.
     out: an array like queries to write to; None makes one in the device's memory.
 
     Returns out. InvalidInputError names the argument that does not fit, and nothing is written then. On a stream only
@@ -87,18 +86,14 @@ def paged_attention(queries, key_pages, value_pages, page_table, dependency, *, 
 
 cdef Device choose_device(object device, object stream, object scratch):
     """The device of a call, open, and the same for all that are given."""
-    cdef Device place
-    if device is not None:
-        if not isinstance(device, Device):
-            raise InvalidInputError(f"device: got {type(device).__name__}, expected a pagedrt.Device")
-        place = device
-    elif isinstance(stream, Stream):
-        place = (<Stream> stream).device
-    elif isinstance(scratch, PagedAttentionScratch):
-        place = (<PagedAttentionScratch> scratch).device
-    else:
-        place = default()
-    place.require_open()
+    if device is None:
+        if isinstance(stream, Stream):
+            device = (<Stream> stream).device
+        elif isinstance(scratch, PagedAttentionScratch):
+            device = (<PagedAttentionScratch> scratch).device
+        else:
+            device = default()
+    cdef Device place = as_open_device(device)
     if stream is not None:
         validation.same_device(place, stream, Stream, "stream")
         (<Stream> stream).require_open()

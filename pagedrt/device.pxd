@@ -15,4 +15,5 @@ cdef class Device:
     cdef cnp.ndarray allocate(self, int ndim, cnp.npy_intp *shape, cnp.dtype dtype, size_t nbytes)
     cdef cnp.ndarray adopt(self, cnp.ndarray array)
 
+cdef Device as_open_device(object thing)
 cdef Device default()

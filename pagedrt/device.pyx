@@ -81,13 +81,15 @@ cdef class Device:
     """Device(family=None, *, threads=None): a Metal device, real or software.
 
     family: "metal", "cpu" or "simulator"; None takes the best that works here (see pagedrt.devices()).
-    threads: worker threads of the cpu family, from 1; None takes one a core. Results never depend on it.
-    DeviceError where the family does not work on this machine, saying why.
+    threads: workers of software Metal, 1 to 1024; None takes one a core. Results never depend on it. The metal family
+    has none to set.
+    InvalidInputError for an argument that does not fit, DeviceError where the family does not work on this machine,
+    saying why.
     """
 
     def __cinit__(self, family=None, *, threads=None):
         cdef pagedrt_device_info info
-        if family is not None and family not in FAMILIES:
+        if family is not None and not (isinstance(family, str) and family in FAMILIES):
             raise InvalidInputError(f"family: got {family!r}, expected one of {', '.join(FAMILIES)}")
         count = 0 if threads is None else validation.count("threads", threads)
         check(open_device(None if family is None else family.encode(), count, &self.handle))
@@ -95,8 +97,6 @@ cdef class Device:
         self.family = info.family.decode()
         self.max_buffer_length = info.max_buffer_length
         self.memory_page = info.memory_page
-        if threads is not None and info.worker_threads == 0:
-            raise InvalidInputError(f"threads: got {threads!r}, expected None, as family {self.family} has no workers")
 
     def __dealloc__(self):
         if self.handle != NULL:
@@ -275,6 +275,15 @@ cdef bint holds(Device device, cnp.ndarray array) noexcept:
     if base == NULL or not isinstance(<object> base, Buffer):
         return False
     return (<Buffer> base).device is device
+
+
+cdef Device as_open_device(object thing):
+    """The thing, where it is an open Device, else InvalidInputError."""
+    if not isinstance(thing, Device):
+        raise InvalidInputError(f"device: got {type(thing).__name__}, expected a pagedrt.Device")
+    cdef Device device = thing
+    device.require_open()
+    return device
 
 
 cdef object default_device = None

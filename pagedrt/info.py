@@ -49,7 +49,7 @@ def limits():
         "query tokens": "1 a call",
         "dtypes": ", ".join(validation.FLOATS),
         "head_dim": f"1 to {validation.MAX_HEAD_DIM}",
-        "context_tokens": f"1 to {validation.MAX_COUNT}",
+        "context_tokens": f"1 to {validation.MAX_TOKENS}",
         "two-pass path": f"from {heuristics.TWO_PASS_CONTEXT} tokens, head_dim a multiple of "
         f"{heuristics.HEAD_DIM_STEP} up to {heuristics.TWO_PASS_HEAD_DIM}, "
         f"up to {heuristics.TWO_PASS_GROUP_FACTOR} query heads a KV head",

@@ -15,7 +15,7 @@ from pagedrt.c_api cimport (
     pagedrt_split,
     pagedrt_status,
 )
-from pagedrt.device cimport Device
+from pagedrt.device cimport as_open_device
 from pagedrt.dtypes cimport to_native
 from pagedrt.errors cimport check
 from pagedrt.stream cimport Stream
@@ -44,10 +44,7 @@ cdef class PagedAttention:
         cdef pagedrt_split *splits
         cdef pagedrt_status status
         cdef Py_ssize_t index
-        if not isinstance(device, Device):
-            raise InvalidInputError(f"device: got {type(device).__name__}, expected a pagedrt.Device")
-        self.device = device
-        self.device.require_open()
+        self.device = as_open_device(device)
         self.dtype = resolve_float(dtype)
         self.type_number = (<cnp.dtype> self.dtype).type_num
         to_native(self.type_number, &self.geometry.dtype)
@@ -56,7 +53,7 @@ cdef class PagedAttention:
         self.geometry.head_dim = validation.count("head_dim", head_dim)
         self.geometry.page_size = validation.count("page_size", page_size)
         self.geometry.scale = validation.scale(scale)
-        self.max_context_tokens = validation.count("max_context_tokens", max_context_tokens)
+        self.max_context_tokens = validation.count("max_context_tokens", max_context_tokens, validation.MAX_TOKENS)
         validation.heads(self.query_heads, self.kv_heads, self.head_dim)
         chosen = heuristics.splits(self.device.family, self.max_context_tokens, query_heads=self.query_heads,
                                    kv_heads=self.kv_heads, head_dim=self.head_dim)

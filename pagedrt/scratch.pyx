@@ -3,7 +3,7 @@
 cimport cython
 
 from pagedrt.c_api cimport pagedrt_scratch_create, pagedrt_scratch_destroy
-from pagedrt.device cimport Device
+from pagedrt.device cimport as_open_device
 from pagedrt.errors cimport check
 
 
@@ -15,10 +15,9 @@ cdef class PagedAttentionScratch:
     query_heads * blocks * (head_dim + 2) * 4 bytes, for the blocks of pagedrt.heuristics.
     """
 
-    def __cinit__(self, Device device not None):
-        device.require_open()
-        self.device = device
-        check(pagedrt_scratch_create(device.handle, &self.handle))
+    def __cinit__(self, device):
+        self.device = as_open_device(device)
+        check(pagedrt_scratch_create(self.device.handle, &self.handle))
 
     def __dealloc__(self):
         if self.handle != NULL:

@@ -11,7 +11,7 @@ from pagedrt.c_api cimport (
     pagedrt_stream_drain,
     pagedrt_stream_synchronize,
 )
-from pagedrt.device cimport Device
+from pagedrt.device cimport as_open_device
 from pagedrt.errors cimport check
 
 from pagedrt.errors import InvalidInputError
@@ -32,11 +32,10 @@ cdef class Stream:
     synchronizes at exit.
     """
 
-    def __cinit__(self, Device device not None):
-        device.require_open()
-        self.device = device
+    def __cinit__(self, device):
+        self.device = as_open_device(device)
         self.held = [None] * CAPACITY
-        check(pagedrt_stream_create(device.handle, &self.handle))
+        check(pagedrt_stream_create(self.device.handle, &self.handle))
 
     def __dealloc__(self):
         if self.handle != NULL:

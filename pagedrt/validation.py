@@ -12,6 +12,7 @@ import numpy as np
 from pagedrt.errors import InvalidInputError
 
 MAX_HEAD_DIM = 512  # shaders/instances.h
+MAX_TOKENS = 2**31 - 1  # shaders/instances.h
 MAX_COUNT = 2**32 - 1  # counts are uint32 in the C ABI
 FLOATS = ("float32", "float16", "bfloat16")
 
@@ -23,21 +24,21 @@ def refuse(argument, got, expected):
 # --- numbers ---
 
 
-def count(argument, value):
-    """The int of a positive integer that fits uint32."""
+def count(argument, value, most=MAX_COUNT):
+    """The int of a positive integer that is at most `most`."""
     try:
         number = operator.index(value)
     except TypeError:
         refuse(argument, f"{value!r}", "an integer")
-    if not 1 <= number <= MAX_COUNT:
-        refuse(argument, number, f"1 to {MAX_COUNT}")
+    if not 1 <= number <= most:
+        refuse(argument, number, f"1 to {most}")
     return number
 
 
 def scale(value):
     """The float of a scale, judged as the float32 that kernels use."""
     try:
-        number = float(value)
+        number = math.ldexp(value, 0)  # float(), but not of text
     except (TypeError, ValueError, OverflowError):
         refuse("scale", repr(value), "a number")
     with np.errstate(over="ignore", under="ignore"):
@@ -197,7 +198,7 @@ def check_call(
 ):
     """Raises for the first argument of paged_attention that does not fit; out may be None."""
     page_size = count("page_size", page_size)
-    context_tokens = count("context_tokens", context_tokens)
+    context_tokens = count("context_tokens", context_tokens, MAX_TOKENS)
     scale(scale_)
     if not isinstance(queries, np.ndarray):
         refuse("queries", type(queries).__name__, "a NumPy array")
@@ -226,7 +227,7 @@ def check_call(
 
 def check_run(plan, queries, key_pages, value_pages, page_table, dependency, context_tokens, out):
     """Raises for the first argument of plan.run that does not fit the plan."""
-    context_tokens = count("context_tokens", context_tokens)
+    context_tokens = count("context_tokens", context_tokens, MAX_TOKENS)
     if context_tokens > plan.max_context_tokens:
         refuse("context_tokens", context_tokens, f"at most the plan's max_context_tokens {plan.max_context_tokens}")
     check_array("queries", queries, plan.dtype.name, QUERY_LAYOUT)

@@ -6,6 +6,7 @@
 #define PAGEDRT_MAX_HEAD_DIM 512
 #define PAGEDRT_MAX_PARTIAL_HEAD_DIM 256
 #define PAGEDRT_MAX_BLOCKS 1024
+#define PAGEDRT_MAX_TOKENS 2147483647 // kernels add to numbers of tokens, which must stay below 2^32
 #define PAGEDRT_MAX_PARTIAL_GROUP_FACTOR 32 // query heads a KV head in the two-pass path
 
 #define PAGEDRT_DTYPES(X, name, head_dim) X(name, head_dim, f32) X(name, head_dim, f16) X(name, head_dim, bf16)

@@ -17,7 +17,7 @@ inline Span span_of(uint tokens, uint block, uint blocks) {
   const uint share = (tokens + blocks - 1) / blocks;
   const uint size = (share + SPAN_GRAIN - 1) / SPAN_GRAIN * SPAN_GRAIN;
   Span span;
-  // block * size stays below tokens + blocks * grain, far from 2^32 for any legal table
+  // below tokens + blocks * (grain + 1), so below 2^32: see PAGEDRT_MAX_TOKENS
   span.begin = min(block * size, tokens);
   span.end = min(span.begin + size, tokens);
   return span;

@@ -58,7 +58,7 @@ typedef struct pagedrt_device_info {
   char instruction_set[16];     /* of the cpu family's kernels: "baseline", "avx2", ...; else "" */
   uint32_t simd_width;          /* threadExecutionWidth of the kernels */
   uint32_t max_threads;         /* per threadgroup, device limit */
-  uint32_t worker_threads;      /* of the cpu family; 0 where there are none */
+  uint32_t worker_threads;      /* of software Metal; 0 in family metal */
   uint64_t max_buffer_length;   /* bytes */
   uint64_t working_set;         /* recommendedMaxWorkingSetSize, bytes */
   uint64_t memory_page;         /* bytes; base and length of a wrapped output are multiples of it */
@@ -74,7 +74,8 @@ typedef struct pagedrt_stats {
 
 /* Families this build knows, best first, NULL-terminated; a known one may still fail to open. */
 PAGEDRT_API const char *const *pagedrt_families(void);
-/* family: NULL takes the best that opens. threads: cpu workers, 0 for one a core. */
+/* family: NULL takes the best that opens. threads: workers of software Metal, at most 1024, 0 for one
+ * a core; 0 in family metal. */
 PAGEDRT_API pagedrt_status pagedrt_device_create(const char *family, uint32_t threads, pagedrt_device **device);
 /* Finishes the work in flight; later uses fail with PAGEDRT_DEVICE_ERROR. Idempotent. */
 PAGEDRT_API pagedrt_status pagedrt_device_close(pagedrt_device *device);
@@ -127,14 +128,14 @@ typedef struct pagedrt_call {
   const uint32_t *dependency;
   void *out;
   uint32_t page_capacity, page_table_length;
-  uint32_t context_tokens;      /* the bound: dependency[0] must not exceed it */
+  uint32_t context_tokens;      /* the bound: dependency[0] must not exceed it; at most 2^31 - 1 */
 } pagedrt_call;
 
 /* Runs one call. blocks 0 takes the one-pass kernel, else partial over that many splits, then
  * reduce; pagedrt.heuristics chooses it. Arrays may lie anywhere: what the device cannot use in
- * place is copied and counted. scratch NULL uses the device's own. stream NULL scans page ids and
- * dependency first (PAGEDRT_INVALID_INPUT, out untouched) and waits for the result; with a stream
- * the arrays must live until it is synchronized. */
+ * place is copied and counted. scratch NULL uses the stream's own, without a stream one of the
+ * device's. stream NULL scans page ids and dependency first (PAGEDRT_INVALID_INPUT, out untouched)
+ * and waits for the result; with a stream the arrays must live until it is synchronized. */
 PAGEDRT_API pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry, uint32_t blocks, const pagedrt_call *call, pagedrt_scratch *scratch, pagedrt_stream *stream);
 
 /* --- plan: the prepared path ---------------------------------------------------------------- */

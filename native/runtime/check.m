@@ -87,7 +87,9 @@ static pagedrt_status check_overlap(const call_arrays *arrays) {
 
 pagedrt_status check_call(const pagedrt_geometry *geometry, const pagedrt_call *call, call_arrays *arrays) {
   if (call == NULL) return error_set(PAGEDRT_INVALID_INPUT, "call: NULL, expected a call");
-  if (call->context_tokens == 0) return error_set(PAGEDRT_INVALID_INPUT, "context_tokens: 0, expected at least 1");
+  if (call->context_tokens == 0 || call->context_tokens > PAGEDRT_MAX_TOKENS) {
+    return error_set(PAGEDRT_INVALID_INPUT, "context_tokens: %u, expected 1 to %d", call->context_tokens, PAGEDRT_MAX_TOKENS);
+  }
   if (call->page_capacity == 0) return error_set(PAGEDRT_INVALID_INPUT, "page_capacity: 0, expected at least 1");
   uint64_t tokens = (uint64_t)call->page_table_length * geometry->page_size;
   if (call->context_tokens > tokens) {

@@ -92,6 +92,10 @@ pagedrt_status pagedrt_device_create(const char *family, uint32_t threads, paged
   if (family != NULL && !family_known(family)) {
     return error_set(PAGEDRT_INVALID_INPUT, "family: \"%s\", expected \"metal\", \"cpu\" or \"simulator\"", family);
   }
+  if (threads > pagedrt_platform_most_threads) {
+    return error_set(PAGEDRT_INVALID_INPUT, "threads: %u, expected at most %u, the workers that a device takes here", threads,
+                     pagedrt_platform_most_threads);
+  }
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
   if (family != NULL) {
     status = device_open(family, threads, device);

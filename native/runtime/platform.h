@@ -8,8 +8,11 @@
 /* Families this build knows, best first, NULL-terminated. */
 extern const char *const pagedrt_platform_families[];
 
+/* Workers that a device takes at most; 0 where there are none to set. */
+extern const uint32_t pagedrt_platform_most_threads;
+
 /* The device (+1) of a family this build knows, or nil with *reason a static string that says why not.
- * threads: cpu workers, 0 for one a core; *threads_used and *instruction_set are what was taken
+ * threads: workers, at most most_threads, 0 for one a core; *threads_used and *instruction_set are what was taken
  * (0 and "" where there are none). */
 id<MTLDevice> pagedrt_platform_device(const char *family, uint32_t threads, uint32_t *threads_used,
                                       const char **instruction_set, const char **reason);

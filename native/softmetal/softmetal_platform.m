@@ -4,6 +4,7 @@
 #include "metal/device.h"
 
 const char *const pagedrt_platform_families[] = {"cpu", "simulator", NULL};
+const uint32_t pagedrt_platform_most_threads = MAX_WORKERS;
 
 id<MTLDevice> pagedrt_platform_device(const char *family, uint32_t threads, uint32_t *threads_used,
                                       const char **instruction_set, const char **reason) {

@@ -135,7 +135,7 @@ bool choose_call(session *s, attempt *a, bool device_memory) {
   call->page_capacity = or_any(in, 1 + below(in, 12));
   call->page_table_length = or_any(in, 1 + below(in, 40));
   uint64_t slots = (uint64_t)call->page_table_length * g->page_size;
-  uint32_t least = slots > 0 ? 1 : 0, most = slots < UINT32_MAX ? (uint32_t)slots : UINT32_MAX;
+  uint32_t least = slots > 0 ? 1 : 0, most = slots < INT32_MAX ? (uint32_t)slots : INT32_MAX;
   call->context_tokens = or_any(in, most - (most > least ? below(in, most < 300 ? most : 300) : 0));
   choose_lengths(a);
   if (!affordable(s, a)) return false;

@@ -1,5 +1,7 @@
 """Every kind of bad input: the exception, the argument its message names, and that out is untouched."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,15 @@ from pagedrt import validation
 
 CELL = Cell("float32", 64, 2, 2, 50, 16)  # 4 query heads, 4 of 7 pages
 QUERIES, KEYS, VALUES, TABLE, DEPENDENCY = range(5)
+PLAN = {
+    "query_heads": 1,
+    "kv_heads": 1,
+    "head_dim": 1,
+    "page_size": 1,
+    "max_context_tokens": 1,
+    "scale": 1,
+    "dtype": "float32",
+}
 
 
 def read_only(array):
@@ -99,6 +110,7 @@ BAD_NUMBERS = {
     "context_tokens negative": ({"context_tokens": -1}, "context_tokens: got -1"),
     "context_tokens beyond the table": ({"context_tokens": 65}, "context_tokens 65"),
     "context_tokens huge": ({"context_tokens": 1 << 70}, "context_tokens: got"),
+    "context_tokens above 2^31 - 1": ({"context_tokens": 1 << 31}, "context_tokens: got 2147483648, expected 1 to"),
     "context_tokens text": ({"context_tokens": "9"}, "context_tokens: got '9'"),
     "scale 0": ({"scale": 0.0}, "scale: got 0.0"),
     "scale negative": ({"scale": -1.0}, "scale: got -1.0"),
@@ -107,6 +119,9 @@ BAD_NUMBERS = {
     "scale below float32": ({"scale": 1e-50}, "scale: got 1e-50, in float32 0.0"),
     "scale above float32": ({"scale": 1e39}, "scale: got 1e+39, in float32 inf"),
     "scale text": ({"scale": "one"}, "scale: got 'one'"),
+    "scale text of a number": ({"scale": "0.125"}, "scale: got '0.125'"),
+    "scale bytes of a number": ({"scale": b"0.125"}, "scale: got b'0.125'"),
+    "scale complex": ({"scale": 1j}, "scale: got 1j"),
     "scale huge": ({"scale": 10**400}, "scale: got"),
 }
 
@@ -190,7 +205,9 @@ def test_run_context_tokens(call, tokens):
         ({"page_size": None}, "page_size: got None"),
         ({"max_context_tokens": 0}, "max_context_tokens: got 0"),
         ({"scale": 0}, "scale: got 0"),
+        ({"max_context_tokens": 1 << 31}, "max_context_tokens: got 2147483648, expected 1 to 2147483647"),
         ({"scale": 1e-50}, "scale: got 1e-50"),
+        ({"scale": "0.125"}, "scale: got '0.125', expected a number"),
         ({"dtype": "float64"}, "dtype: got float64"),
         ({"dtype": "half precision"}, "dtype: got 'half precision'"),
         ({"query_heads": 32 * 2**26, "kv_heads": 2**26, "max_context_tokens": 1 << 20}, "more|at most the device's"),
@@ -250,10 +267,11 @@ def test_things_of_another_type(call):
     refused(call, "scratch: got object", scratch=object())
     with call.plan() as plan, pytest.raises(pagedrt.InvalidInputError, match="stream: got str"):
         plan.run(*call.arrays, CELL.context_tokens, call.out, "stream")
-    with pytest.raises(pagedrt.InvalidInputError, match="device: got NoneType"):
-        pagedrt.PagedAttention(
-            None, query_heads=1, kv_heads=1, head_dim=1, page_size=1, max_context_tokens=1, scale=1, dtype="float32"
-        )
+    plan = partial(pagedrt.PagedAttention, **PLAN)
+    for make in (plan, pagedrt.PagedAttentionScratch, pagedrt.Stream):
+        for thing in (None, "cpu", call.arrays[QUERIES]):
+            with pytest.raises(pagedrt.InvalidInputError, match=f"device: got {type(thing).__name__}, expected"):
+                make(thing)
 
 
 def test_closed_objects(call):

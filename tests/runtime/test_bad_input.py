@@ -45,6 +45,7 @@ def test_geometry(device, make_case, changed, message):
 CALLS = [
     ({"context_tokens": 0}, "context_tokens: 0"),
     ({"context_tokens": 49}, "context_tokens: 49"),
+    ({"context_tokens": 2**31, "page_table_length": 2**31}, "context_tokens: 2147483648"),
     ({"page_table_length": 2}, "context_tokens: 40"),
     ({"page_table_length": 0}, "context_tokens: 40"),
     ({"page_capacity": 0}, "page_capacity: 0"),
@@ -184,6 +185,13 @@ def test_families(device):
         assert pagedrt.device_create(family, 0, byref(handle)) == DEVICE_ERROR
         assert pagedrt.error().startswith(f'family "{family.decode()}": ')
     assert pagedrt.info(device).family in known
+
+
+@pytest.mark.parametrize("family", [b"cpu", b"simulator", None])
+def test_more_workers_than_a_device_takes(device, family):
+    handle = ctypes.c_void_p()
+    assert pagedrt.device_create(family, 1025, byref(handle)) == INVALID_INPUT
+    assert pagedrt.error().startswith("threads: 1025, expected at most 1024")
 
 
 def test_libraries(device):

@@ -75,6 +75,7 @@ def test_limits_agree_with_python():
     text = (SHADERS / "instances.h").read_text()
     limits = dict(re.findall(r"#define PAGEDRT_(MAX_\w+) (\d+)", text))
     assert int(limits["MAX_HEAD_DIM"]) == validation.MAX_HEAD_DIM
+    assert int(limits["MAX_TOKENS"]) == validation.MAX_TOKENS
     assert int(limits["MAX_BLOCKS"]) == heuristics.MAX_BLOCKS
     assert int(limits["MAX_PARTIAL_GROUP_FACTOR"]) == heuristics.TWO_PASS_GROUP_FACTOR
 

@@ -49,10 +49,6 @@ SoftmetalDevice *softmetal_device_open(const char *name, uint32_t threads, const
     *reason = "this process was forked after its parent opened a device";
     return nil;
   }
-  if (threads > MAX_WORKERS) {
-    *reason = "threads: more than 1024";
-    return nil;
-  }
   const char *const *sets = pick_instruction_sets(family);
   if (sets == NULL) {
     *reason = "this CPU lacks the instruction set asked for";
