@@ -9,7 +9,12 @@ compiles() { # language, source
   printf '%s\n' "$2" | gcc -x "$1" -c -o /dev/null - 2>/dev/null
 }
 
-command -v "$python" >/dev/null 2>&1 || missing="$missing python3"
+if ! command -v "$python" >/dev/null 2>&1; then
+  missing="$missing python3"
+elif ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+  echo "pagedrt: $python is older than Python 3.11; name a newer one, such as: make PYTHON=python3.12" >&2
+  exit 1
+fi
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc"
 compiles c '#include <stdlib.h>' || missing="$missing libc6-dev"
 compiles c++ '#include <tuple>' || missing="$missing g++"
