@@ -9,7 +9,17 @@ One step of decoding, over a cache of `capacity` pages:
 """
 
 # _native registers the compiled modules that the other imports name, so it comes first.
-from pagedrt import _native  # isort: skip
+try:
+    from pagedrt import _native  # isort: skip
+except ImportError:
+    from importlib.util import find_spec
+
+    if find_spec("pagedrt._native") is not None:
+        raise
+    raise ImportError(
+        f"pagedrt: {__path__[0]} holds its sources, not what is built from them; "
+        "run python -P, or in another folder than the checkout"
+    ) from None
 from pagedrt import heuristics
 from pagedrt.call import paged_attention
 from pagedrt.config import get_include, get_library_dir

@@ -1,7 +1,9 @@
 """What importing the package does and does not do, in an interpreter of its own."""
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pagedrt
 
@@ -33,6 +35,30 @@ def test_names():
     assert set(pagedrt.__all__) == NAMES
     assert all(hasattr(pagedrt, name) for name in NAMES)
     assert pagedrt.__version__.count(".") == 2
+
+
+def test_the_folder_of_sources_says_what_it_is(tmp_path):
+    """Who starts Python in the checkout after make setup finds it before the installed package."""
+    sources = tmp_path / "pagedrt"
+    sources.mkdir()
+    for path in Path(pagedrt.__file__).parent.glob("*.py"):
+        shutil.copy(path, sources)
+    done = subprocess.run(
+        [sys.executable, "-m", "pagedrt", "info"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode != 0
+    assert f"{sources} holds its sources" in done.stderr
+    assert "python -P" in done.stderr
+
+
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path):
+    """As where GCC's Objective-C runtime is missing."""
+    package = shutil.copytree(Path(pagedrt.__file__).parent, tmp_path / "pagedrt")
+    for library in package.glob("libpagedrt.*"):
+        library.unlink()
+    done = subprocess.run([sys.executable, "-m", "pagedrt"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "libpagedrt" in done.stderr
 
 
 def test_import_is_light():

@@ -53,7 +53,7 @@ def test_commands_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"(?:`|^    )make ([a-z-]+)", README, re.MULTILINE)) <= targets
     usage = child.run("import subprocess, sys; subprocess.run([sys.executable, '-P', '-m', 'pagedrt', '--help'])")
-    assert [name for name in re.findall(r"python -m pagedrt (\w+)", README) if name not in usage] == []
+    assert [name for name in re.findall(r"python (?:-P )?-m pagedrt (\w+)", README) if name not in usage] == []
 
 
 def test_links_and_folders_exist():
