@@ -35,7 +35,7 @@ def main():
         if options.command == "bench":
             from pagedrt import bench, microbench
 
-            if options.json:
+            if options.json is not None:
                 open(options.json, "a").close()  # before the time is spent
             return (microbench if options.micro else bench).run(options.family, options.seconds, options.json)
         if options.accuracy:
@@ -49,6 +49,9 @@ def main():
     except OSError as error:  # of --json, --report
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(f"{parser.prog}: interrupted", file=sys.stderr)
+        return 130
 
 
 def selftest(family, path):

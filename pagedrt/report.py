@@ -28,6 +28,7 @@ class Report:
     """
 
     def __init__(self, path):
+        open(path, "a").close()  # whose error names this file
         self.path = path
         self.data = {
             "pagedrt_report": VERSION,

@@ -1,4 +1,5 @@
 import json
+import signal
 import subprocess
 import sys
 
@@ -68,13 +69,46 @@ def test_bench(tmp_path, kind, options):
 
 @pytest.mark.parametrize(
     ("options", "code", "message"),
-    [(["--seconds", "-1"], 2, "--seconds"), (["--family", "gpu"], 2, "family: got 'gpu'"), (["--json", "/"], 1, "'/'")],
+    [
+        (["--seconds", "-1"], 2, "--seconds"),
+        (["--family", "gpu"], 2, "family: got 'gpu'"),
+        (["--json", "/"], 1, "'/'"),
+        (["--json", ""], 1, "No such file"),
+    ],
 )
 def test_bench_says_what_is_wrong(options, code, message):
     result = run("bench", "--seconds", "0", *options)
     assert result.returncode == code
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_interrupted():
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "pagedrt", "selftest", "--family", "simulator"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "python -m pagedrt: interrupted\n")
+
+
+@pytest.mark.parametrize("path", ["", "no/such/folder/report.json", "."])
+def test_a_report_that_cannot_be_written(tmp_path, path):
+    """The message names the file that was asked for, and nothing is left behind."""
+    result = subprocess.run(
+        [sys.executable, "-P", "-m", "pagedrt", "selftest", "--report", path],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+    )
+    assert result.returncode == 1
+    assert result.stderr.endswith(f": '{path}'\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bad_family():
