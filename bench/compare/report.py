@@ -1,7 +1,6 @@
 """What the records say: a table with ratios first, and plots."""
 
 import math
-import re
 
 from cells import CONTEXTS, all_cells
 
@@ -119,10 +118,6 @@ def write_report(records, folder):
     else:
         written += plots.draw(records, folder)
     print("written: " + ", ".join(str(path) for path in written))
-
-
-def slug(text):
-    return re.sub(r"\W+", "-", text).strip("-")
 
 
 def curve(records, shape, dtype, mode, name):

@@ -5,7 +5,6 @@ import ctypes
 import torch
 from nvrtc import TYPES, Kernel
 
-UNSET = 0xFFFFFFFF
 SHARED_LIMIT = 32768  # Metal's, which the geometry must respect
 
 

@@ -17,7 +17,6 @@ class Expected:
     out: np.ndarray  # float64 [query_heads, head_dim]
     bound: np.ndarray  # absolute error allowed before the output's rounding, same shape
     lse: np.ndarray  # float64 [query_heads]
-    largest_score: float  # S: max over heads and tokens of scale * sum |q_i k_i|
 
 
 def tokens_of(pages, page_table, tokens):
@@ -39,7 +38,7 @@ def attend(queries, key_pages, value_pages, page_table, tokens, scale):
     scale = np.float64(np.float32(scale))
     if tokens == 0:
         zero = np.zeros((query_heads, head_dim))
-        return Expected(zero, zero, np.full(query_heads, -np.inf), 0.0)
+        return Expected(zero, zero, np.full(query_heads, -np.inf))
     keys = tokens_of(key_pages, page_table, tokens)
     values = tokens_of(value_pages, page_table, tokens)
     with np.errstate(all="ignore"):
@@ -53,9 +52,10 @@ def attend(queries, key_pages, value_pages, page_table, tokens, scale):
         out = (weights @ values).reshape(query_heads, head_dim)
         spread = (weights @ np.abs(values)).reshape(query_heads, head_dim)
         lse = (reference + np.log(total)).reshape(query_heads)
+    # S of the bound: over all heads and tokens
     largest = float(np.nanmax(size, initial=0.0, where=np.isfinite(size)))
     bound = (ROUNDINGS + 2 * largest) * 2.0**-24 * spread + (tokens + 1) * 2.0**-149
-    return Expected(out, bound, lse, largest)
+    return Expected(out, bound, lse)
 
 
 # c of the bound, in units of 2^-24, for what does not grow with the scores: a tile's products and

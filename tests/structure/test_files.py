@@ -1,6 +1,8 @@
 """Small files, each with its pair, and none that tells where or how it was written."""
 
+import ast
 import re
+from collections import Counter
 
 import pytest
 from repository import ROOT, files, name
@@ -27,6 +29,25 @@ FORBIDDEN = re.compile(
 @pytest.mark.parametrize("path", [path for path in files() if path.suffix in SOURCES], ids=name)
 def test_source_files_are_small(path):
     assert path.stat().st_size < MOST_BYTES
+
+
+def defined(path):
+    """Names of a Python file's functions, classes and constants, without what Python or pytest finds by name."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.append(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found += [target.id for target in targets if isinstance(target, ast.Name)]
+    return [one for one in found if not re.match(r"test_|pytest|__", one)]
+
+
+def test_every_python_name_is_used():
+    texts = [path.read_text() for path in files(".", ".py", ".pyx", ".toml")]
+    words = Counter(word for text in texts for word in re.findall(r"\w+", text))
+    unused = {(name(path), what) for path in files(".", ".py") for what in defined(path) if words[what] == 1}
+    assert unused == set()
 
 
 def test_every_public_class_has_a_declaration_file():
