@@ -58,9 +58,7 @@ def attend(queries, key_pages, value_pages, page_table, tokens, scale):
     return Expected(out, bound, lse)
 
 
-# c of the bound, in units of 2^-24, for what does not grow with the scores: a tile's products and
-# sums (16 in a chain) 3, their settling 1, exp and its argument 2, merges and the quotient 2. Below
-# float32's normal range each product errs by up to half of 2^-149 instead.
+# c of the bound, for what does not grow with the scores: docs/numerics.md derives it
 ROUNDINGS = 8
 
 
