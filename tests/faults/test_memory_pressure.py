@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pagedrt
-from helpers import cells, softmetal
+from helpers import cells, child, softmetal
 from helpers.cells import Cell
 from helpers.device_arrays import Call
 
@@ -23,6 +23,26 @@ def boastful():
     """A device that allows longer buffers than any address space holds."""
     with softmetal.limited_device(1 << 60) as device:
         yield device
+
+
+def test_workers_without_memory():
+    """Address space for part of the threads, ever more: a device or an exception."""
+    printed = child.run("""
+        import resource, pagedrt
+        kept = pagedrt.Device("cpu", threads=1)
+        with open("/proc/self/statm") as file:
+            now = int(file.read().split()[0]) * resource.getpagesize()
+        for more in range(0, 12 << 20, 64 << 10):
+            resource.setrlimit(resource.RLIMIT_AS, (now + more, resource.RLIM_INFINITY))
+            try:
+                pagedrt.Device("cpu", threads=8).close()
+                print("opened")
+            except (pagedrt.DeviceError, MemoryError) as error:
+                print(type(error).__name__)
+    """).split()
+    assert printed[0] != "opened"
+    assert printed[-1] == "opened"
+    assert "DeviceError" in printed
 
 
 def test_an_array_at_the_limit_and_one_beyond(limited):

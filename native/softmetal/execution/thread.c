@@ -45,13 +45,14 @@ static void prepare(void) {
   softmetal_fork_hold(before_fork, after_fork);
 }
 
-softmetal_thread_state *softmetal_thread_enter(void) {
+softmetal_thread_state *softmetal_thread_try(void) {
   pthread_once(&once, prepare);
   softmetal_thread_state *state = aligned_alloc(64, sizeof *state);
-  if (state != NULL) memset(state, 0, offsetof(softmetal_thread_state, threadgroup_memory));
-  if (state == NULL || pthread_setspecific(key, state) != 0) {
-    fputs("softmetal: out of memory for a thread's state\n", stderr);
-    abort();
+  if (state == NULL) return NULL;
+  memset(state, 0, offsetof(softmetal_thread_state, threadgroup_memory));
+  if (pthread_setspecific(key, state) != 0) {
+    free(state);
+    return NULL;
   }
   lock_take(&threads_lock);
   state->next = threads;
@@ -60,6 +61,13 @@ softmetal_thread_state *softmetal_thread_enter(void) {
   lock_drop(&threads_lock);
   softmetal_thread_current = state;
   return state;
+}
+
+softmetal_thread_state *softmetal_thread_enter(void) {
+  softmetal_thread_state *state = softmetal_thread_try();
+  if (state != NULL) return state;
+  fputs("softmetal: out of memory for a thread's state\n", stderr);
+  abort();
 }
 
 int64_t softmetal_thread_live_objects(void) {

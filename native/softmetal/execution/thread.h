@@ -31,6 +31,8 @@ typedef struct softmetal_thread_state {
  * costs a call per access. */
 extern __thread softmetal_thread_state *softmetal_thread_current __attribute__((tls_model("initial-exec")));
 
+/* For a thread that has none yet: NULL where there is no memory; enter ends the process then. */
+softmetal_thread_state *softmetal_thread_try(void);
 softmetal_thread_state *softmetal_thread_enter(void);
 
 static inline softmetal_thread_state *thread_state(void) {

@@ -178,11 +178,16 @@ static void rest(workers *self) {
  * every one of a row of short calls. */
 static void *worker(void *argument) {
   workers *self = argument;
-  thread_state()->workers = self;
+  softmetal_thread_state *state = softmetal_thread_try();
+  if (state == NULL) add(&self->failed, 1);
   prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
-  thread_state()->worker = __atomic_fetch_add(&self->ready, 1, __ATOMIC_SEQ_CST);
+  uint32_t number = __atomic_fetch_add(&self->ready, 1, __ATOMIC_SEQ_CST);
+  if (state != NULL) {
+    state->workers = self;
+    state->worker = number;
+  }
   futex_wake(&self->ready, 1);
-  while (get(&self->stop) == 0) {
+  while (state != NULL && get(&self->stop) == 0) {
     while (work(self)) {
     }
     spin(self);
@@ -231,7 +236,7 @@ workers *softmetal_workers_create(const softmetal_family *family, uint32_t threa
   *self = (workers){.family = family, .threads = threads, .references = 1};
   self->ids = calloc(threads, sizeof *self->ids);
   uint32_t started = self->ids != NULL ? start_threads(self, threads) : 0;
-  if (started == threads) return self;
+  if (started == threads && get(&self->failed) == 0) return self;
   stop_threads(self, started);
   softmetal_workers_release(self);
   return NULL;

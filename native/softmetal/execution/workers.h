@@ -28,7 +28,8 @@ typedef struct workers {
   uint32_t poller;    /* 1: somebody is it */
   uint32_t to_wake;   /* sleepers that the woken are to wake */
   uint32_t stop;
-  uint32_t ready;     /* futex: threads that have allocated what they ever will */
+  uint32_t ready;     /* futex: threads that have allocated what they ever will, or failed to */
+  uint32_t failed;
   job_board board;
 } workers;
 
