@@ -8,9 +8,11 @@ One step of decoding, over a cache of `capacity` pages:
                                   page_size=16, context_tokens=100, scale=head_dim ** -0.5, device=device)
 """
 
-# _native registers the compiled modules that the other imports name, so it comes first.
+# _native holds the compiled modules that the other imports name, so it comes first.
 try:
     from pagedrt import _native  # isort: skip
+
+    _native.load_modules()  # at each import, as all may have been dropped from sys.modules since the last
 except ImportError:
     from importlib.util import find_spec
 

@@ -8,12 +8,13 @@ from pagedrt.c_api cimport pagedrt_version
 version = pagedrt_version().decode()
 
 
-def load_modules(path):
+def load_modules():
     """Imports the compiled modules in order of dependence and registers them under their own names.
 
     Python finds a module's PyInit_<name> in whatever file its loader is given. So one file serves all, native state
     and NumPy's C API exist once, and the modules cimport each other as if each had a file of its own.
     """
+    path = __file__
     package = sys.modules["pagedrt"]
     for noun in ("errors", "dtypes", "buffer", "device", "stream", "scratch", "plan", "call", "dlpack"):
         name = "pagedrt." + noun
@@ -27,6 +28,3 @@ def load_modules(path):
         sys.modules[name] = module
         loader.exec_module(module)
         setattr(package, noun, module)
-
-
-load_modules(__file__)

@@ -83,6 +83,19 @@ def test_compiled_modules_import_by_name():
     ) == ["True", "pagedrt.plan", "pagedrt.stream"]
 
 
+def test_import_after_all_was_dropped():
+    """As tools do that reload what they run."""
+    assert run(
+        "import sys, pagedrt\n"
+        "first = pagedrt\n"
+        "for name in [name for name in sys.modules if name.partition('.')[0] == 'pagedrt']: del sys.modules[name]\n"
+        "import importlib, pagedrt\n"
+        "try: pagedrt.Device().empty(1, 'half precision')\n"
+        "except pagedrt.InvalidInputError: print(pagedrt is first, pagedrt.Device is first.Device)\n"
+        "importlib.reload(pagedrt)"
+    ) == ["False", "True"]
+
+
 def test_bfloat16_without_ml_dtypes():
     output = run(
         "import sys; sys.modules['ml_dtypes'] = None; import pagedrt\n"
