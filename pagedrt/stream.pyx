@@ -14,7 +14,7 @@ from pagedrt.c_api cimport (
 from pagedrt.device cimport as_open_device
 from pagedrt.errors cimport check
 
-from pagedrt.errors import InvalidInputError
+from pagedrt.errors import Error, InvalidInputError
 
 cdef enum:
     ARRAYS_A_CALL = 6
@@ -80,8 +80,14 @@ cdef class Stream:
     def __exit__(self, kind, value, traceback):
         if self.closed:
             return
+        if kind is None:
+            self.wait(report=True)
+            return
         # The exception on its way out counts; a failure of the device stays for the next synchronize.
-        self.wait(report=kind is None)
+        try:
+            self.wait(report=False)
+        except Error:  # the device was closed, or this is a forked child
+            pass
 
     def __repr__(self):
         return f"<pagedrt.Stream on {self.device.family}{' closed' if self.closed else ''}>"

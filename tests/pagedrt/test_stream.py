@@ -162,9 +162,17 @@ def test_close_after_its_device(call):
     stream.close()
 
 
+def test_a_device_closed_inside_does_not_hide_an_exception(call):
+    with pytest.raises(KeyError), call.device.stream() as stream:
+        submit(call, stream, out=call.out)
+        call.device.close()
+        raise KeyError
+    call.check()
+
+
 @pytest.mark.parametrize("device", [None, "cpu", 3])
 def test_needs_a_device(device):
-    with pytest.raises((pagedrt.InvalidInputError, TypeError)):
+    with pytest.raises(pagedrt.InvalidInputError, match="device: got"):
         pagedrt.Stream(device)
 
 
