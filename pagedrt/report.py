@@ -16,7 +16,7 @@ from pagedrt.device import FAMILIES
 from pagedrt.info import limits, versions
 
 VERSION = 1
-SETTINGS = ("MTL_", "METAL_", "PAGEDRT_")  # of the environment: what Metal's validation is told by
+SETTINGS = ("MTL_", "METAL_")  # of the environment: what Metal's validation is told by
 TIMED_CALLS = 20
 MOST_SECONDS = 0.2  # a kernel: the simulator is slow
 

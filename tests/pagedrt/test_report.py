@@ -36,6 +36,7 @@ def few(monkeypatch):
 
 def test_a_whole_run(tmp_path, few, monkeypatch):
     monkeypatch.setenv("MTL_DEBUG_LAYER", "1")
+    monkeypatch.setenv("PAGEDRT_BUILD", "somebody's folder")
     path = tmp_path / "report.json"
     assert run(monkeypatch, path) == 0
     data = written(path)
@@ -43,6 +44,7 @@ def test_a_whole_run(tmp_path, few, monkeypatch):
     assert (data["complete"], data["passed"], data["error"], data["running"]) == (True, True, None, None)
     assert data["versions"]["pagedrt"] == pagedrt.__version__
     assert data["system"]["settings"]["MTL_DEBUG_LAYER"] == "1"
+    assert "somebody" not in path.read_text()
     assert [family for family, state in data["families"].items() if state == "works"] == pagedrt.devices()
     with pagedrt.Device() as device:
         assert data["device"] == device.info
