@@ -145,22 +145,11 @@ ALWAYS_INLINE Vector scaled_by_power(Vector p, Vector n) {
 #endif
 }
 
-// What fast::exp gives for each lane, none of which is above 88: exp(x) = 2^n * exp(r), |r| <= ln(2)/2, and
-// exp(r) from its Taylor series cut at r^7.
+// What fast::exp gives for each lane, none of which is above 88.
 ALWAYS_INLINE Vector exponential(Vector v) {
   const Vector least = Vector{} - 104.0f; // exp(-104) rounds to 0
-  const Vector x = v < least ? least : v;
-  const Vector n = (x * 1.44269504088896f + 0x1.8p23f) - 0x1.8p23f;
-  Vector r = x - n * 0x1.62e4p-1f; // ln(2) in two parts: the first times n is exact
-  r = r - n * 0x1.7f7d1cp-20f;
-  Vector p = Vector{} + 1.0f / 5040.0f;
-  p = p * r + 1.0f / 720.0f;
-  p = p * r + 1.0f / 120.0f;
-  p = p * r + 1.0f / 24.0f;
-  p = p * r + 1.0f / 6.0f;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
+  Vector n;
+  const Vector p = fast::exp_parts(v < least ? least : v, n);
   return scaled_by_power(p, n);
 }
 

@@ -6,7 +6,7 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-from runtime_abi import BFLOAT16, FLOAT32, INVALID_INPUT, OK, OutputSpec, Slice, Spec, pagedrt
+from runtime_abi import BFLOAT16, DEVICE_ERROR, FLOAT32, INVALID_INPUT, OK, OutputSpec, Slice, Spec, pagedrt
 from runtime_case import device_array
 
 FUNCTION = b"pagedrt_sdpa_partial_hd64_f32"
@@ -267,6 +267,19 @@ def test_calls_pass_their_output_on_as_barrier(device, make_case, verbs, scratch
     pagedrt.check(pagedrt.scratch_lock(scratch))
     _, slices = verbs.partial()
     assert pagedrt.buffer_contents(slices[3].buffer) == case.out.ctypes.data
+
+
+@pytest.mark.parametrize("metal_call", [1, 2], ids=["no command buffer", "no command encoder"])
+def test_a_call_that_cannot_begin_leaves_the_state(device, make_case, verbs, scratch, stream, metal_call):
+    pagedrt.check(pagedrt.scratch_unlock(scratch))
+    kept, failing = make_case(), make_case(seed=1)
+    assert kept.run(BLOCKS, scratch=scratch, stream=stream) == OK
+    pagedrt.check(pagedrt.stream_synchronize(stream))
+    pagedrt.shared.softmetal_testing_fail_call(ctypes.c_uint64(metal_call))
+    assert failing.run(BLOCKS, scratch=scratch, stream=stream) == DEVICE_ERROR
+    pagedrt.check(pagedrt.scratch_lock(scratch))
+    _, slices = verbs.partial()
+    assert pagedrt.buffer_contents(slices[3].buffer) == kept.out.ctypes.data
 
 
 def test_a_wrapped_output_is_forgotten_when_it_is_destroyed(device, make_case, verbs, scratch, pages):
