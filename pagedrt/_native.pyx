@@ -16,7 +16,7 @@ def load_modules():
     """
     path = __file__
     package = sys.modules["pagedrt"]
-    for noun in ("errors", "dtypes", "buffer", "device", "stream", "scratch", "plan", "call", "dlpack"):
+    for noun in ("errors", "dtypes", "buffer", "device", "stream", "scratch", "plan", "call", "dlpack", "micro"):
         name = "pagedrt." + noun
         loader = ExtensionFileLoader(name, path)
         spec = ModuleSpec(name, loader, origin=path)

@@ -19,6 +19,17 @@ typedef struct pagedrt_arguments {
   uint32_t status; // index of this call's pagedrt_call_status
 } pagedrt_arguments;
 
+// Of the microbenchmarks' kernels.
+typedef struct pagedrt_micro_arguments {
+  uint32_t threadgroups;
+  uint32_t rounds;
+  uint32_t pages;         // entries of page_table
+  uint32_t page_capacity; // pages that memory holds; an id at or beyond is passed over
+  uint32_t page_loads;    // 16 bytes each, a multiple of PAGEDRT_MICRO_LOADS * SIMD_WIDTH
+} pagedrt_micro_arguments;
+
+#define PAGEDRT_MICRO_LOADS 4 // that a lane has in flight
+
 // One a call in flight; the host fills it with PAGEDRT_UNSET before commit. Kernels keep the
 // minimum, so that what is reported does not depend on the order of threadgroups.
 typedef struct pagedrt_call_status {
@@ -59,6 +70,13 @@ enum {
   PAGEDRT_REDUCE_OUT,
   PAGEDRT_REDUCE_STATUS,
   PAGEDRT_REDUCE_ARGUMENTS
+};
+
+enum {
+  PAGEDRT_MICRO_MEMORY = 0,
+  PAGEDRT_MICRO_PAGE_TABLE,
+  PAGEDRT_MICRO_OUT,         // uint32 [threadgroups, SIMD width]
+  PAGEDRT_MICRO_ARGUMENTS
 };
 
 // [[function_constant(n)]] of the one-pass and partial kernels.

@@ -27,6 +27,13 @@
 #define PAGEDRT_PARTIAL_INSTANCES(X) PAGEDRT_DIMS_TO_256(X, partial)
 #define PAGEDRT_REDUCE_INSTANCES(X) PAGEDRT_DTYPES(X, reduce, 0)
 
+// Those that `bench --micro` times: X(name, the type that says what a thread does).
+#define PAGEDRT_MICRO_INSTANCES(X) \
+  X(read, MicroRead) \
+  X(barrier, MicroBarrier) \
+  X(simd_sum, MicroSimdSum)
+#define PAGEDRT_MICRO_NAME(name) "pagedrt_micro_" #name
+
 // The host name: pagedrt_sdpa_partial_hd128_bf16, pagedrt_sdpa_one_pass_hd64_f32, ...; head_dim 0
 // reads "_hd0_".
 #define PAGEDRT_KERNEL_NAME(name, head_dim, suffix) "pagedrt_sdpa_" #name "_hd" #head_dim "_" #suffix

@@ -82,7 +82,7 @@ PAGEDRT_API pagedrt_status pagedrt_device_close(pagedrt_device *device);
 PAGEDRT_API void pagedrt_device_destroy(pagedrt_device *device);
 PAGEDRT_API pagedrt_status pagedrt_device_get_info(pagedrt_device *device, pagedrt_device_info *info);
 PAGEDRT_API pagedrt_status pagedrt_device_get_stats(pagedrt_device *device, pagedrt_stats *stats);
-/* name: "sdpa_one_pass", "sdpa_partial" or "sdpa_reduce". The library belongs to the device. */
+/* name: "sdpa_one_pass", "sdpa_partial", "sdpa_reduce" or "micro". The library belongs to the device. */
 PAGEDRT_API pagedrt_status pagedrt_device_library(pagedrt_device *device, const char *name, pagedrt_library **library);
 
 /* --- buffer: memory the device can use in place ------------------------------------------ */

@@ -1,5 +1,7 @@
 #include "kernels.h"
 
+#include <string.h>
+
 #include "errors.h"
 #include "fork.h"
 
@@ -8,14 +10,16 @@
 #define DTYPE_bf16 PAGEDRT_BFLOAT16
 #define INSTANCE(name, head_dim, suffix) \
   {KERNEL_##name, head_dim, DTYPE_##suffix, PAGEDRT_KERNEL_NAME(name, head_dim, suffix)},
+#define MICRO_INSTANCE(name, work) {KERNEL_micro, 0, PAGEDRT_FLOAT32, PAGEDRT_MICRO_NAME(name)},
 
 const kernel_instance kernel_instances[KERNEL_INSTANCES] = {
   PAGEDRT_ONE_PASS_INSTANCES(INSTANCE)
   PAGEDRT_PARTIAL_INSTANCES(INSTANCE)
   PAGEDRT_REDUCE_INSTANCES(INSTANCE)
+  PAGEDRT_MICRO_INSTANCES(MICRO_INSTANCE)
 };
 
-const char *const kernel_library_names[KERNEL_KINDS] = {"sdpa_one_pass", "sdpa_partial", "sdpa_reduce"};
+const char *const kernel_library_names[KERNEL_KINDS] = {"sdpa_one_pass", "sdpa_partial", "sdpa_reduce", "micro"};
 
 const kernel_instance *kernel_find(kernel_kind kind, uint32_t head_dim, pagedrt_dtype dtype) {
   const kernel_instance *any = NULL;
@@ -26,6 +30,14 @@ const kernel_instance *kernel_find(kernel_kind kind, uint32_t head_dim, pagedrt_
     if (instance->head_dim == 0 && head_dim <= PAGEDRT_MAX_HEAD_DIM) any = instance;
   }
   return any;
+}
+
+const kernel_instance *kernel_find_micro(const char *name) {
+  for (uint32_t i = 0; i < KERNEL_INSTANCES; i++) {
+    const kernel_instance *instance = &kernel_instances[i];
+    if (instance->kind == KERNEL_micro && strcmp(instance->name, name) == 0) return instance;
+  }
+  return NULL;
 }
 
 bool dtype_known(pagedrt_dtype dtype) {

@@ -59,7 +59,7 @@ static pagedrt_status library_load(pagedrt_device *device, kernel_kind kind) {
 static id<MTLFunction> make_function(id<MTLLibrary> library, const kernel_instance *instance, uint32_t heads, NSError **error) {
   NSString *name = [[NSString alloc] initWithUTF8String:instance->name];
   id<MTLFunction> function = nil;
-  if (instance->kind == KERNEL_reduce) {
+  if (instance->kind == KERNEL_reduce || instance->kind == KERNEL_micro) {
     function = [library newFunctionWithName:name];
   } else {
     MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues alloc] init];
@@ -131,7 +131,7 @@ pagedrt_status pagedrt_device_library(pagedrt_device *device, const char *name, 
   int kind = 0;
   while (kind < KERNEL_KINDS && strcmp(kernel_library_names[kind], name) != 0) kind++;
   if (kind == KERNEL_KINDS) {
-    return error_set(PAGEDRT_INVALID_INPUT, "name: \"%s\", expected \"sdpa_one_pass\", \"sdpa_partial\" or \"sdpa_reduce\"", name);
+    return error_set(PAGEDRT_INVALID_INPUT, "name: \"%s\", expected \"sdpa_one_pass\", \"sdpa_partial\", \"sdpa_reduce\" or \"micro\"", name);
   }
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
   pthread_mutex_lock(&device->pipelines.build);

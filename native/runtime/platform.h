@@ -17,7 +17,7 @@ extern const uint32_t pagedrt_platform_most_threads;
 id<MTLDevice> pagedrt_platform_device(const char *family, uint32_t threads, uint32_t *threads_used,
                                       const char **instruction_set, const char **reason);
 
-/* The MSL text of a library ("sdpa_one_pass", "sdpa_partial", "sdpa_reduce"), or NULL. */
+/* The MSL text of a library ("sdpa_one_pass", "sdpa_partial", "sdpa_reduce", "micro"), or NULL. */
 const char *pagedrt_shader_source(const char *library);
 
 #endif

@@ -104,8 +104,9 @@ def test_extension_finds_the_library_beside_it(extension, library):
     assert wanted <= library.exports
 
 
-def test_library_exports_the_header(library):
-    text = re.sub(r"/\*.*?\*/", "", (ROOT / "native/include/pagedrt.h").read_text(), flags=re.DOTALL)
+def test_library_exports_the_headers(library):
+    text = "".join(header.read_text() for header in (ROOT / "native/include").iterdir())
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     text = re.sub(r"^#define.*$", "", text, flags=re.MULTILINE)
     declared = {f"_{name}" for name in re.findall(r"\bPAGEDRT_API\b[^;(]*?(\w+)\(", text)}
     assert len(declared) > 30

@@ -10,6 +10,7 @@ import pagedrt
 from helpers import cells, softmetal
 from helpers.cells import Cell
 from helpers.device_arrays import SENTINEL, Call
+from pagedrt import micro
 
 ONE_PASS = Cell("float32", 64, 2, 2, 50, 16)
 TWO_PASS = Cell("float16", 32, 1, 2, 1030, 16)
@@ -189,6 +190,27 @@ def test_one_call_that_makes_its_output():
             yield attempt, check
 
     fault_walk.walk(job)
+
+
+@CODES
+def test_microbenchmark(family, code):
+    @contextlib.contextmanager
+    def job():
+        with pagedrt.Device(family) as device:
+            width = device.info["simd_width"]
+            memory, table, out = device.zeros(512, "uint32"), device.zeros(1, "uint32"), device.zeros(width, "uint32")
+
+            def attempt():
+                micro.run(device, "barrier", memory, table, out, page_bytes=2048, threadgroups=1, rounds=7)
+
+            def check(failed):
+                assert np.all(out == (0 if failed else 7))
+                out[...] = 0
+
+            yield attempt, check
+
+    seen = fault_walk.walk(job, code)
+    seen.reached("library micro", "pipeline pagedrt_micro_barrier", "queue", "no command buffer", "for a test")
 
 
 def test_values_survive_every_failure_together():

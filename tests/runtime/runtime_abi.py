@@ -1,4 +1,4 @@
-"""pagedrt.h through ctypes: the tests here see what a C program sees."""
+"""pagedrt.h and pagedrt_micro.h through ctypes: the tests here see what a C program sees."""
 
 import ctypes
 import importlib.util
@@ -116,6 +116,22 @@ class OutputSpec(Structure):
     _fields_ = [("shape", c_uint32 * 4), ("dtype", c_int)]
 
 
+class MicroLaunch(Structure):
+    _fields_ = [
+        ("threadgroups", c_uint32),
+        ("simdgroups", c_uint32),
+        ("rounds", c_uint32),
+        ("dispatches", c_uint32),
+        ("memory", c_void_p),
+        ("page_table", c_void_p),
+        ("out", c_void_p),
+        ("page_capacity", c_uint32),
+        ("pages", c_uint32),
+        ("out_length", c_uint32),
+        ("page_bytes", c_uint32),
+    ]
+
+
 HANDLE = c_void_p
 SIGNATURES = {
     "last_error": (c_char_p,),
@@ -152,6 +168,8 @@ SIGNATURES = {
     "scratch_partial": (c_int, HANDLE, Slice, POINTER(c_void_p), POINTER(Slice)),
     "scratch_reduce": (c_int, HANDLE, POINTER(c_void_p), POINTER(OutputSpec)),
     "scratch_update": (c_int, HANDLE, POINTER(Slice), Slice),
+    "micro_run": (c_int, HANDLE, c_char_p, POINTER(MicroLaunch)),
+    "micro_most_simdgroups": (c_int, HANDLE, c_char_p, POINTER(c_uint32)),
     "partial_function": (c_int, c_uint32, c_int, POINTER(c_char_p)),
 }
 

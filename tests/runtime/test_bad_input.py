@@ -5,7 +5,7 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-from runtime_abi import DEVICE_ERROR, FLOAT32, INVALID_INPUT, OK, Geometry, Spec, Split, pagedrt
+from runtime_abi import DEVICE_ERROR, FLOAT32, INVALID_INPUT, OK, Geometry, MicroLaunch, Spec, Split, pagedrt
 
 
 def geometry_of(case, **changed):
@@ -198,7 +198,7 @@ def test_libraries(device):
     library = ctypes.c_void_p()
     assert pagedrt.device_library(device, b"sdpa", byref(library)) == INVALID_INPUT
     assert pagedrt.error().startswith('name: "sdpa"')
-    for name in (b"sdpa_one_pass", b"sdpa_partial", b"sdpa_reduce"):
+    for name in (b"sdpa_one_pass", b"sdpa_partial", b"sdpa_reduce", b"micro"):
         first, second = pagedrt.make("device_library", device, name), pagedrt.make("device_library", device, name)
         assert first.value == second.value
 
@@ -224,6 +224,8 @@ NULL_HANDLES = [
     ("scratch_prepare", (None, None, None, None, None), "scratch: NULL"),
     ("partial_function", (64, FLOAT32, None), "function: NULL"),
     ("device_create", (None, 0, None), "device: NULL"),
+    ("micro_run", (None, None, None), "device: NULL"),
+    ("micro_most_simdgroups", (None, None, None), "device: NULL"),
 ]
 
 
@@ -244,6 +246,10 @@ def test_null_places(device, scratch):
         ("scratch_create", (device, None), "scratch: NULL"),
         ("paged_attention", (device, None, 0, None, None, None), "geometry: NULL"),
         ("plan_create", (device, None, None, 0, None), "geometry: NULL"),
+        ("micro_run", (device, b"pagedrt_micro_read", None), "launch: NULL"),
+        ("micro_run", (device, None, byref(MicroLaunch())), "kernel: NULL"),
+        ("micro_most_simdgroups", (device, b"pagedrt_micro_read", None), "simdgroups: NULL"),
+        ("micro_most_simdgroups", (device, b"micro", byref(ctypes.c_uint32())), 'kernel: "micro"'),
     ]:
         assert getattr(pagedrt, function)(*arguments) == INVALID_INPUT
         assert pagedrt.error().startswith(message)

@@ -29,13 +29,14 @@ def test_no_platform_is_named(path):
 @pytest.mark.parametrize("path", RUNTIME, ids=name)
 def test_runtime_imports(path):
     siblings = {f'"{header.name}"' for header in RUNTIME if header.suffix == ".h"}
-    allowed = siblings | SYSTEM_C_HEADERS | SHARED_WITH_SHADERS | {'"pagedrt.h"'}
+    allowed = siblings | SYSTEM_C_HEADERS | SHARED_WITH_SHADERS | {'"pagedrt.h"', '"pagedrt_micro.h"'}
     apple = re.compile(r"<(Foundation|Metal)/\w+\.h>")
     assert [one for one in included(path) if one not in allowed and not apple.fullmatch(one)] == []
 
 
 def test_public_header_includes():
     assert set(included(ROOT / "native/include/pagedrt.h")) == {"<stdbool.h>", "<stddef.h>", "<stdint.h>"}
+    assert set(included(ROOT / "native/include/pagedrt_micro.h")) == {'"pagedrt.h"'}
 
 
 @pytest.mark.parametrize("path", SHADERS, ids=name)

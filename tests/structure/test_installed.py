@@ -1,4 +1,4 @@
-"""What a user gets: one header, one set of symbols, one version."""
+"""What a user gets: the headers, one set of symbols, one version."""
 
 import ctypes
 import re
@@ -11,7 +11,7 @@ from repository import ROOT
 
 import pagedrt
 
-HEADER = ROOT / "native/include/pagedrt.h"
+HEADERS = [ROOT / "native/include/pagedrt.h", ROOT / "native/include/pagedrt_micro.h"]
 HOOKS = ROOT / "native/softmetal/testing.h"
 
 
@@ -27,15 +27,16 @@ def exported(library):
     return {line.split()[-1] for line in done.stdout.splitlines()}
 
 
-def test_one_header_is_installed():
+def test_the_headers_are_installed():
     folder = Path(pagedrt.get_include())
-    assert [path.name for path in folder.rglob("*")] == ["pagedrt.h"]
-    assert (folder / "pagedrt.h").read_bytes() == HEADER.read_bytes()
+    assert sorted(path.name for path in folder.rglob("*")) == [header.name for header in HEADERS]
+    assert all((folder / header.name).read_bytes() == header.read_bytes() for header in HEADERS)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads an ELF file's symbols; no softmetal elsewhere")
 def test_exported_symbols():
-    functions, hooks = declared(HEADER, "PAGEDRT_API"), declared(HOOKS, "SOFTMETAL_TESTING")
+    functions = set().union(*(declared(header, "PAGEDRT_API") for header in HEADERS))
+    hooks = declared(HOOKS, "SOFTMETAL_TESTING")
     assert len(functions) > 30
     assert all(name.startswith("pagedrt_") for name in functions)
     assert all(name.startswith("softmetal_testing_") for name in hooks)

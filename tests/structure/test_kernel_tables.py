@@ -14,7 +14,7 @@ import pagedrt
 from pagedrt import heuristics, selftest, validation
 
 SHADERS = ROOT / "shaders"
-LIBRARIES = {"ONE_PASS": "sdpa_one_pass", "PARTIAL": "sdpa_partial", "REDUCE": "sdpa_reduce"}
+LIBRARIES = {"ONE_PASS": "sdpa_one_pass", "PARTIAL": "sdpa_partial", "REDUCE": "sdpa_reduce", "MICRO": "micro"}
 ENUM_NAMES = {"key_pages": "KEYS", "value_pages": "VALUES", "args": "ARGUMENTS"}
 SUFFIXES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 
@@ -33,17 +33,21 @@ def joined(text):
 @pytest.fixture(scope="module")
 def instances():
     """{library: names} as the host's table has them."""
-    rows = "#define X(name, head_dim, suffix) PAGEDRT_KERNEL_NAME(name, head_dim, suffix)\n"
     text = (
-        '#include "instances.h"\n' + rows + "".join(f"{kind}: PAGEDRT_{kind}_INSTANCES(X) end\n" for kind in LIBRARIES)
+        '#include "instances.h"\n'
+        "#define X(name, head_dim, suffix) PAGEDRT_KERNEL_NAME(name, head_dim, suffix)\n"
+        "#define X_MICRO(name, work) PAGEDRT_MICRO_NAME(name)\n"
     )
+    for kind in LIBRARIES:
+        text += f"{kind}: PAGEDRT_{kind}_INSTANCES({'X_MICRO' if kind == 'MICRO' else 'X'}) end\n"
     found = re.findall(r"(\w+): (.*?) end", preprocess(text), re.DOTALL)
-    return {LIBRARIES[kind]: re.findall(r'"([^"]+)"', split_rows(rows)) for kind, rows in found}
+    return {LIBRARIES[kind]: split_rows(rows) for kind, rows in found}
 
 
 def split_rows(rows):
-    """Each name is "pagedrt_sdpa_" and its pieces."""
-    return joined(rows).replace("pagedrt_sdpa_", '""pagedrt_sdpa_').replace('"""', '"')
+    """Each name is "pagedrt_sdpa_" or "pagedrt_micro_" and its pieces."""
+    names = re.split(r'"|(?=pagedrt_(?:sdpa|micro)_)', joined(rows))
+    return [name for name in names if name.strip()]
 
 
 @pytest.mark.parametrize("kind", LIBRARIES)
@@ -68,6 +72,7 @@ def test_names(instances):
     assert set(instances["sdpa_partial"]) == expected("partial", dims)
     assert set(instances["sdpa_one_pass"]) == expected("one_pass", [*dims, 0])
     assert set(instances["sdpa_reduce"]) == expected("reduce", [0])
+    assert instances["micro"] == ["pagedrt_micro_read", "pagedrt_micro_barrier", "pagedrt_micro_simd_sum"]
     assert all(len(names) == len(set(names)) for names in instances.values())
 
 
@@ -125,8 +130,11 @@ def test_partial_functions_by_dim_and_dtype(instances):
 
 
 def test_selftest_runs_every_instance(instances):
-    """A one-pass case takes the instance of its head_dim, or the one for any; a two-pass case partial and reduce."""
-    names = {name for names in instances.values() for name in names}
+    """A one-pass case takes the instance of its head_dim, or the one for any; a two-pass case partial and reduce.
+
+    bench --micro checks its own kernels before it times them.
+    """
+    names = {name for library, names in instances.items() for name in names if library != "micro"}
     taken = set()
     for case in selftest.cases(SUFFIXES):
         suffix = SUFFIXES[case.dtype]

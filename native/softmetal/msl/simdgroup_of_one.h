@@ -11,6 +11,11 @@ enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2 };
 inline void threadgroup_barrier(mem_flags) {}
 
 template <typename T>
+inline T simd_sum(T value) {
+  return value;
+}
+
+template <typename T>
 inline T simd_min(T value) {
   return value;
 }

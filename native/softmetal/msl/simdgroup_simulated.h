@@ -13,7 +13,7 @@ SOFTMETAL_UNCHECKED inline void threadgroup_barrier(mem_flags flags) {
 }
 
 // Operations of one number may meet: a shuffle_xor's mask must be the same in every lane.
-enum : uint64_t { OPERATION_MIN = 1, OPERATION_MAX, OPERATION_SHUFFLE, OPERATION_SHUFFLE_XOR = 0x100 };
+enum : uint64_t { OPERATION_MIN = 1, OPERATION_MAX, OPERATION_SUM, OPERATION_SHUFFLE, OPERATION_SHUFFLE_XOR = 0x100 };
 
 SOFTMETAL_UNCHECKED inline uint simd_min(uint value) {
   const uint64_t *values = softmetal_simulator_exchange(value, OPERATION_MIN);
@@ -31,6 +31,16 @@ SOFTMETAL_UNCHECKED inline uint simd_max(uint value) {
     most = uint(values[lane]) > most ? uint(values[lane]) : most;
   }
   return most;
+}
+
+// In the order of lanes: Metal leaves the order open.
+SOFTMETAL_UNCHECKED inline float simd_sum(float value) {
+  const uint64_t *values = softmetal_simulator_exchange(as_type<uint>(value), OPERATION_SUM);
+  float sum = 0.0f;
+  for (int lane = 0; lane < SIMULATOR_WIDTH; ++lane) {
+    sum += as_type<float>(uint(values[lane]));
+  }
+  return sum;
 }
 
 SOFTMETAL_UNCHECKED inline float simd_shuffle(float value, ushort lane) {
