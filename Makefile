@@ -114,7 +114,7 @@ lint: $(VENV)/tools.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint pagedrt bench
 	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
-	@$(BIN)/check-jsonschema -q --check-metaschema docs/report.schema.json
+	@$(BIN)/check-jsonschema -q --check-metaschema docs/report.schema.json docs/bench.schema.json
 
 clean:
 	rm -rf $(VENV) build

@@ -11,7 +11,7 @@ import pagedrt
 from pagedrt.info import versions
 from pagedrt.selftest import checked_dtypes
 
-SCHEMA = "pagedrt-bench/1"
+SCHEMA = "pagedrt-bench/2"  # docs/bench.schema.json
 PAGE_SIZE = 16
 SHAPES = ((32, 8, 128), (32, 32, 128), (16, 2, 64), (8, 1, 256))  # query heads, KV heads, head_dim
 CONTEXTS = (128, 1024, 8192)
