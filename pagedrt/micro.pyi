@@ -18,5 +18,6 @@ def run(
     simdgroups: SupportsIndex = 1,
     rounds: SupportsIndex = 1,
     dispatches: SupportsIndex = 1,
+    command_buffers: SupportsIndex = 1,
 ) -> None: ...
 def most_simdgroups(device: Device, kernel: Literal["read", "barrier", "simd_sum"]) -> int: ...

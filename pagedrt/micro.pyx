@@ -20,6 +20,7 @@ cdef extern from "pagedrt_micro.h" nogil:
         uint32_t simdgroups
         uint32_t rounds
         uint32_t dispatches
+        uint32_t command_buffers
         const void *memory
         const uint32_t *page_table
         uint32_t *out
@@ -33,12 +34,13 @@ cdef extern from "pagedrt_micro.h" nogil:
 
 
 def run(Device device not None, kernel, memory, page_table, out, *, page_bytes, threadgroups, simdgroups=1, rounds=1,
-        dispatches=1):
-    """Runs dispatches of a kernel in one command buffer and waits for it.
+        dispatches=1, command_buffers=1):
+    """Runs dispatches of a kernel and waits for them.
 
     kernel: "read", "barrier" or "simd_sum". memory, page_table, out: uint32 arrays of one dimension in the device's
     memory; memory holds pages of page_bytes bytes, page_table their numbers, out gets threadgroups * SIMD width words.
     threadgroups: of a dispatch. simdgroups: of a threadgroup. rounds: of work a dispatch, from 0.
+    dispatches: of a command buffer. command_buffers: 1 to 8, committed one after the other.
     InvalidInputError names the argument that does not fit.
     """
     cdef pagedrt_micro_launch launch
@@ -53,6 +55,7 @@ def run(Device device not None, kernel, memory, page_table, out, *, page_bytes, 
     launch.simdgroups = validation.count("simdgroups", simdgroups)
     launch.rounds = 0 if rounds == 0 else validation.count("rounds", rounds)
     launch.dispatches = validation.count("dispatches", dispatches)
+    launch.command_buffers = validation.count("command_buffers", command_buffers)
     launch.page_bytes = validation.count("page_bytes", page_bytes)
     launch.page_capacity = validation.count("memory's pages", memory.nbytes // launch.page_bytes)
     launch.pages = validation.count("page_table's length", len(page_table))

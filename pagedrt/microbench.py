@@ -21,6 +21,7 @@ ORDERS = {
     "shuffled": lambda pages: np.random.default_rng(0).permutation(pages),
 }
 SWEEP_ORDER = "shuffled"  # as a cache's pages lie
+BUFFERS = 8  # command buffers in flight, as a stream has them
 CALLS = 32  # to a command buffer, whose encoding is timed
 
 
@@ -90,7 +91,7 @@ class Microbench:
             Part(f"{bytes_ >> 10} KiB", lambda seconds, bytes_=bytes_: self.read(bytes_, seconds), len(ORDERS))
             for bytes_ in size.working_sets
         ]
-        parts.append(Part("latency", self.latency, 5))
+        parts.append(Part("latency", self.latency, 6))
         if self.width > 1:
             parts.append(Part("barrier", self.barrier, 2 * len(self.simdgroups("barrier"))))
             parts.append(Part("simd_sum", self.simd_sum, 4))
@@ -105,7 +106,7 @@ class Microbench:
     def usual_simdgroups(self):
         return min(USUAL_SIMDGROUPS, micro.most_simdgroups(self.device, "read"))
 
-    def launch(self, kernel, table, threadgroups, simdgroups, rounds, dispatches=1):
+    def launch(self, kernel, table, threadgroups, simdgroups, rounds, **more):
         """A function that launches; what it leaves is in self.out."""
         out = self.out[: threadgroups * self.width]
 
@@ -120,7 +121,7 @@ class Microbench:
                 threadgroups=threadgroups,
                 simdgroups=simdgroups,
                 rounds=rounds,
-                dispatches=dispatches,
+                **more,
             )
             return out
 
@@ -202,7 +203,7 @@ class Microbench:
             )
             for rounds in (0, self.size.rounds)
         )
-        return (several - none) / self.size.rounds if several > none else None
+        return slope(none, several, self.size.rounds)
 
     def barrier(self, seconds):
         """A round: store to threadgroup memory, barrier, load. One threadgroup, so nothing hides its latency."""
@@ -233,15 +234,19 @@ class Microbench:
 
     def latency(self, seconds):
         """Of launches without work: one threadgroup of one SIMD-group, no round."""
-        table, dispatches, share = self.table(), self.size.dispatches, seconds / 5
+        table, dispatches, share = self.table(), self.size.dispatches, seconds / 6
         one = self.launch("barrier", table, 1, 1, 0)
-        several = self.launch("barrier", table, 1, 1, 0, dispatches + 1)
+        several = self.launch("barrier", table, 1, 1, 0, dispatches=dispatches + 1)
+        buffers = self.launch("barrier", table, 1, 1, 0, command_buffers=BUFFERS)
         one_device = statistics.median(self.seconds_of(one, share))
         several_device = statistics.median(self.seconds_of(several, share))
-        # (time of n + 1 dispatches - time of one) / n
-        dispatch = (several_device - one_device) / dispatches if several_device > one_device else None
+        waited = statistics.median(repeat(one, share))
+        # (time of n + 1 dispatches - time of one) / n, and of command buffers likewise
+        dispatch = slope(one_device, several_device, dispatches)
+        buffer = slope(waited, statistics.median(repeat(buffers, share)), BUFFERS - 1)
         rows = [
-            row("command buffer, commit to result", statistics.median(repeat(one, share)), "s", "wall"),
+            row("command buffer, commit to result", waited, "s", "wall"),
+            row("command buffer, one more in flight", buffer, "s", "wall", command_buffers=BUFFERS),
             row("dispatch in a command buffer", dispatch, "s", self.clock, dispatches=dispatches),
             *self.call_rows(share),
         ]
@@ -279,6 +284,11 @@ class Microbench:
         if self.device.family == "simulator":
             notes.append("times of the simulator are those of software that checks every access, and of no GPU")
         return notes
+
+
+def slope(less, more, count):
+    """Seconds of one of the `count` things that `more` has beyond `less`; None where the clock tells no difference."""
+    return (more - less) / count if more > less else None
 
 
 def row(name, value, unit, clock, **parameters):

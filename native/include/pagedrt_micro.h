@@ -18,7 +18,8 @@ typedef struct pagedrt_micro_launch {
   uint32_t threadgroups;        /* of each dispatch */
   uint32_t simdgroups;          /* a threadgroup */
   uint32_t rounds;              /* of work a dispatch; 0 leaves the launch itself */
-  uint32_t dispatches;          /* in the one command buffer, each after the one before */
+  uint32_t dispatches;          /* of a command buffer, each after the one before */
+  uint32_t command_buffers;     /* 1 to 8, committed one after the other */
   const void *memory;           /* page_capacity * page_bytes, aligned to 16 */
   const uint32_t *page_table;   /* pages ids below page_capacity */
   uint32_t *out;                /* out_length words: threadgroups * simd_width */
@@ -26,7 +27,7 @@ typedef struct pagedrt_micro_launch {
   uint32_t page_bytes;          /* a multiple of 64 * simd_width */
 } pagedrt_micro_launch;
 
-/* Runs one command buffer and waits for it. Arrays must lie in the device's live buffers; all three are
+/* Runs the command buffers and waits for them. Arrays must lie in the device's live buffers; all three are
  * bound whatever the kernel. kernel:
  *   "pagedrt_micro_read"      SIMD-groups take the table's pages in turn, rounds times over; a lane finds
  *                             the sum of the 32-bit words that it read

@@ -1,4 +1,4 @@
-/* Microbenchmarks: one kernel, many dispatches, one command buffer, waited for. */
+/* Microbenchmarks: one kernel, dispatched over and over, waited for. */
 #include "pagedrt_micro.h"
 
 #include "arguments.h"
@@ -28,6 +28,7 @@ static pagedrt_status check_counts(const pagedrt_micro_launch *launch, const pip
     {"threadgroups", launch->threadgroups, 1, UINT32_MAX},
     {"simdgroups", launch->simdgroups, 1, most_simdgroups(pipeline)},
     {"dispatches", launch->dispatches, 1, MOST_DISPATCHES},
+    {"command_buffers", launch->command_buffers, 1, STREAM_SUBMISSIONS},
     {"page_capacity", launch->page_capacity, 1, UINT32_MAX},
     {"pages", launch->pages, 1, UINT32_MAX},
   };
@@ -103,7 +104,7 @@ static void encode(id<MTLComputeCommandEncoder> encoder, const pipeline *pipelin
   }
 }
 
-static pagedrt_status run(pagedrt_device *device, const pipeline *pipeline, const pagedrt_micro_launch *launch, pagedrt_stream *stream) {
+static pagedrt_status submit(pagedrt_device *device, const pipeline *pipeline, const pagedrt_micro_launch *launch, pagedrt_stream *stream) {
   const void *pointers[MICRO_ARRAYS] = {launch->memory, launch->page_table, launch->out};
   pagedrt_buffer *buffers[MICRO_ARRAYS];
   call_site site = {0};
@@ -121,7 +122,18 @@ static pagedrt_status run(pagedrt_device *device, const pipeline *pipeline, cons
     stream_abandon(stream);
   }
   memory_map_done(&device->map);
-  return status == PAGEDRT_OK ? stream_finish(stream) : status;
+  return status;
+}
+
+/* Waits for what was submitted, also after a failure. */
+static pagedrt_status run(pagedrt_device *device, const pipeline *pipeline, const pagedrt_micro_launch *launch, pagedrt_stream *stream) {
+  pagedrt_status status = PAGEDRT_OK;
+  for (uint32_t i = 0; i < launch->command_buffers && status == PAGEDRT_OK; i++) {
+    status = submit(device, pipeline, launch, stream);
+    if (status == PAGEDRT_OK) stream_commit(stream);
+  }
+  pagedrt_status finished = stream_finish(stream);
+  return finished != PAGEDRT_OK ? finished : status;
 }
 
 /* The kernel's pipeline, which lives as long as the device. */

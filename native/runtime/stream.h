@@ -47,6 +47,8 @@ void stream_give_back(pagedrt_stream *stream);
 /* The scratch of calls that bring none. */
 pagedrt_status stream_scratch(pagedrt_stream *stream, pagedrt_scratch **scratch);
 
+/* Commits what is open, and does not wait. */
+void stream_commit(pagedrt_stream *stream);
 /* Commits what is open, waits for all of it, and takes the first failure. */
 pagedrt_status stream_finish(pagedrt_stream *stream);
 /* Before a call reads or writes these ranges: delivers bounced outputs that overlap one. */

@@ -163,6 +163,12 @@ void stream_settle(pagedrt_stream *stream, const void *const *pointers, const si
   pthread_mutex_unlock(&stream->lock);
 }
 
+void stream_commit(pagedrt_stream *stream) {
+  pthread_mutex_lock(&stream->lock);
+  commit_if_any(stream);
+  pthread_mutex_unlock(&stream->lock);
+}
+
 pagedrt_status stream_finish(pagedrt_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   drain(stream);

@@ -122,6 +122,7 @@ class MicroLaunch(Structure):
         ("simdgroups", c_uint32),
         ("rounds", c_uint32),
         ("dispatches", c_uint32),
+        ("command_buffers", c_uint32),
         ("memory", c_void_p),
         ("page_table", c_void_p),
         ("out", c_void_p),
