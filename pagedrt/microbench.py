@@ -206,7 +206,10 @@ class Microbench:
         return slope(none, several, self.size.rounds)
 
     def barrier(self, seconds):
-        """A round: store to threadgroup memory, barrier, load. One threadgroup, so nothing hides its latency."""
+        """A round: store to threadgroup memory, barrier, load. One threadgroup, so nothing hides its latency.
+
+        Compilers may drop a barrier that nothing needs, so it cannot be timed without what it orders.
+        """
         counts = self.simdgroups("barrier")
         return [
             row(
@@ -221,7 +224,11 @@ class Microbench:
         ]
 
     def simd_sum(self, seconds):
-        """A round: simd_sum, multiply and add, each on what the one before gave. Alone: latency; many: throughput."""
+        """A round: simd_sum, multiply and add, on what the round before gave.
+
+        Of one SIMD-group alone latency, of a full device the inverse of throughput: the two that
+        philipturner/metal-benchmarks tells of each instruction.
+        """
         simdgroups = self.usual_simdgroups()
         threadgroups = self.size.all_simdgroups // simdgroups
         rows = []
@@ -233,7 +240,11 @@ class Microbench:
         return rows
 
     def latency(self, seconds):
-        """Of launches without work: one threadgroup of one SIMD-group, no round."""
+        """Of launches without work: one threadgroup of one SIMD-group, no round.
+
+        Waited for, in flight and within a command buffer, as JuliaGPU/Metal.jl#783 and ml-explore/mlx#4521 tell them
+        apart.
+        """
         table, dispatches, share = self.table(), self.size.dispatches, seconds / 6
         one = self.launch("barrier", table, 1, 1, 0)
         several = self.launch("barrier", table, 1, 1, 0, dispatches=dispatches + 1)
