@@ -20,7 +20,9 @@ def main():
     output.add_argument("--report", metavar="FILE", help="also write a JSON report to attach to an issue")
     command = commands.add_parser("bench", help="measure how fast a device decodes")
     command.add_argument("--family", help="device family to measure; default: the best that works here")
-    command.add_argument("--micro", action="store_true", help="measure memory, dispatches, barriers and SIMD-groups instead")
+    command.add_argument(
+        "--micro", action="store_true", help="measure memory, dispatches, barriers and SIMD-groups instead"
+    )
     command.add_argument("--seconds", type=float, default=30, help="about how long; default: 30")
     command.add_argument("--json", metavar="FILE", help="write the figures here, to share")
     options = parser.parse_args()

@@ -28,10 +28,17 @@ PYTHON = (
     *(f"tests/pagedrt/test_{noun}.py" for noun in ("heuristics", "validation", "plan", "memory", "device", "dlpack")),
     *("tests/pagedrt/test_stream.py", "tests/pagedrt/test_paged_attention.py", "tests/field_failures"),
 )
+MICRO = (
+    *("tests/pagedrt/test_micro.py", "tests/runtime/test_micro_abi.py", "tests/pagedrt/test_microbench.py"),
+    "tests/faults/test_every_call_fails.py",
+)
 
 # The first pattern that matches counts. What only many lanes run goes to the simulator first.
 TARGETS = {
     **{f"shaders/{noun}.h": LANES for noun in ("online_softmax_lanes", "rounds", "settled", "tile_lanes", "transpose")},
+    "shaders/micro/*.h": MICRO,
+    "shaders/micro.metal": MICRO,
+    "native/runtime/micro.m": MICRO,
     "shaders/*.h": KERNELS,
     "shaders/*.metal": KERNELS,
     "shaders/width1/*.h": KERNELS,
