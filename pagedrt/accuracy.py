@@ -3,7 +3,7 @@
 import numpy as np
 
 import pagedrt
-from pagedrt.selftest import PAGE_SIZE, cases, checked_dtypes, make_arrays, print_head, reference
+from pagedrt.selftest import PAGE_SIZE, checked_dtypes, instances, make_arrays, print_head, reference
 
 LARGEST_FAIR_SCORE = 50  # the share of correctly rounded elements is promised up to here
 
@@ -63,7 +63,7 @@ def report(device, dtype, fill):
     """One row over every kernel instance of a dtype; true where its bound is broken."""
     worst, right, fair = 0.0, 0, 0
     elements = 0
-    for case in cases([dtype]):
+    for case in instances([dtype]):
         arrays = make_arrays(device, case)
         scale = FILLS[fill](arrays, case.head_dim**-0.5)
         out = pagedrt.paged_attention(

@@ -16,6 +16,8 @@ MANTISSA_BITS = {"float32": 23, "float16": 10, "bfloat16": 7}
 MINIMUM_EXPONENT = {"float32": -126, "float16": -14, "bfloat16": -126}
 QUERY_HEADS, KV_HEADS, PAGE_SIZE = 6, 2, 16
 SPARE_PAGES = 3
+NORMAL, HIDDEN, NOT_A_NUMBER, EMPTY = INPUTS = ("normal", "-inf scores", "NaN value", "no token")
+SPECIAL_HEAD_DIM = 64
 
 
 class Case(NamedTuple):
@@ -23,14 +25,24 @@ class Case(NamedTuple):
     head_dim: int
     dtype: str
     tokens: int
+    inputs: str = NORMAL  # one of INPUTS: those after the first are what a compiler's fast math would break
 
 
-def cases(dtypes):
+def instances(dtypes):
+    """A case for every kernel instance."""
     for dtype in dtypes:
         for head_dim in ONE_PASS_HEAD_DIMS:
             yield Case("one-pass", head_dim, dtype, ONE_PASS_TOKENS)
         for head_dim in PARTIAL_HEAD_DIMS:
             yield Case("two-pass", head_dim, dtype, PARTIAL_TOKENS)
+
+
+def cases(dtypes):
+    yield from instances(dtypes)
+    for dtype in dtypes:
+        for path, tokens in (("one-pass", ONE_PASS_TOKENS), ("two-pass", PARTIAL_TOKENS)):
+            for inputs in INPUTS[1:]:
+                yield Case(path, SPECIAL_HEAD_DIM, dtype, tokens, inputs)
 
 
 def run(family, report=None):
@@ -40,7 +52,7 @@ def run(family, report=None):
     if report is not None:
         report.open(device, notes)
     print_head(device)
-    print(f"{'path':<9} {'head_dim':>8} {'dtype':<9} {'tokens':>6} {'error/bound':>11}  result")
+    print(f"{'path':<9} {'head_dim':>8} {'dtype':<9} {'tokens':>6} {'inputs':<11} {'error/bound':>11}  result")
     failures = total = 0
     for case in cases(dtypes):
         if report is not None:
@@ -52,7 +64,8 @@ def run(family, report=None):
         total += 1
         failures += reason != "ok"
         print(
-            f"{case.path:<9} {case.head_dim:>8} {case.dtype:<9} {case.tokens:>6} {ratio:>11.3f}  {reason}", flush=True
+            f"{case.path:<9} {case.head_dim:>8} {case.dtype:<9} {case.tokens:>6} {case.inputs:<11} {ratio:>11.3f}  {reason}",
+            flush=True,
         )
     for note in notes:
         print(note)
@@ -106,6 +119,8 @@ def check(device, case, arrays):
         return float("nan"), "another path ran"
     expected, bound, _ = reference(arrays, scale, case)
     error = np.abs(out.astype(np.float64) - expected)
+    error[np.isnan(out) & np.isnan(expected)] = 0
+    bound[np.isnan(expected)] = 1
     ratio = float(np.max(error / bound)) if np.isfinite(error).all() else float("inf")
     if not ratio <= 1:
         return ratio, "WRONG values"
@@ -121,16 +136,22 @@ def make_arrays(device, case):
     table = random.permutation(pages + SPARE_PAGES)[:pages].astype(np.uint32)
     queries = device.empty((1, QUERY_HEADS, 1, case.head_dim), case.dtype)
     queries[...] = random.standard_normal(queries.shape)
+    at = table[np.arange(case.tokens) // PAGE_SIZE], np.arange(case.tokens) % PAGE_SIZE
     cache = []
     for _ in range(2):
         array = device.empty((KV_HEADS, pages + SPARE_PAGES, PAGE_SIZE, case.head_dim), case.dtype)
         array[...] = np.nan
-        rows = random.standard_normal((KV_HEADS, case.tokens, case.head_dim))
-        for page, start in zip(table, range(0, case.tokens, PAGE_SIZE), strict=True):
-            filled = rows[:, start : start + PAGE_SIZE]
-            array[:, page, : filled.shape[1]] = filled
+        array[:, *at] = random.standard_normal((KV_HEADS, case.tokens, case.head_dim))
         cache.append(array)
-    return queries, *cache, device.asarray(table), device.asarray(np.array([case.tokens], np.uint32))
+    keys, values = cache
+    if case.inputs == HIDDEN:  # all tokens of one KV head, every second of the others
+        queries[...] = np.abs(queries) + queries.dtype.type(0.01)
+        keys[0, *at] = -np.inf
+        keys[:, at[0][::2], at[1][::2]] = -np.inf
+    if case.inputs == NOT_A_NUMBER:
+        values[0, at[0][-1], at[1][-1], 0] = np.nan
+    tokens = 0 if case.inputs == EMPTY else case.tokens
+    return queries, *cache, device.asarray(table), device.asarray(np.array([tokens], np.uint32))
 
 
 def reference(arrays, scale, case):
@@ -139,19 +160,21 @@ def reference(arrays, scale, case):
     float32 accumulation: (8 + 2 S) 2^-24 sum p |v|, S that largest sum; 2^-149 a token, for products below float32's
     normal range; 16-bit outputs: 1 unit in the last place more. docs/numerics.md derives it.
     """
-    queries, key_pages, value_pages, table, _ = arrays
-    group = QUERY_HEADS // KV_HEADS
+    queries, key_pages, value_pages, table, dependency = arrays
+    group, tokens = QUERY_HEADS // KV_HEADS, int(dependency[0])
     q = queries[0, :, 0].astype(np.float64)
     k, v = (
-        pages[:, table].reshape(KV_HEADS, -1, case.head_dim)[:, : case.tokens].astype(np.float64).repeat(group, axis=0)
+        pages[:, table].reshape(KV_HEADS, -1, case.head_dim)[:, :tokens].astype(np.float64).repeat(group, axis=0)
         for pages in (key_pages, value_pages)
     )
     products = float(np.float32(scale)) * q[:, None] * k
     scores = products.sum(-1)
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
-    weights /= weights.sum(-1, keepdims=True)
+    seen = np.isfinite(scores)  # the others are -inf and weigh nothing
+    weights = np.where(seen, np.exp(scores - scores.max(-1, keepdims=True, initial=-1e300)), 0)
+    total = weights.sum(-1, keepdims=True)
+    weights /= np.where(total == 0, 1, total)
     expected = np.einsum("ht,htd->hd", weights, v)
-    largest = np.abs(products).sum(-1).max(-1)[:, None]
+    largest = np.where(seen, np.abs(products).sum(-1), 0).max(-1, initial=0)[:, None]
     bound = (8 + 2 * largest) * 2.0**-24 * np.einsum("ht,htd->hd", weights, np.abs(v)) + (case.tokens + 1) * 2.0**-149
     if case.dtype != "float32":
         exponent = np.maximum(np.frexp(expected)[1] - 1, MINIMUM_EXPONENT[case.dtype])

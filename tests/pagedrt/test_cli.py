@@ -27,8 +27,8 @@ def test_selftest():
     result = run("selftest")
     assert result.returncode == 0, result.stdout
     lines = result.stdout.splitlines()
-    assert sum(line.endswith("  ok") for line in lines) == (15 + 8) * 3
-    assert lines[-1] == f"69 of 69 kernel cases right on {pagedrt.devices()[0]}"
+    assert sum(line.endswith("  ok") for line in lines) == (15 + 8 + 2 * 3) * 3
+    assert lines[-1] == f"87 of 87 kernel cases right on {pagedrt.devices()[0]}"
 
 
 def test_selftest_tells_wrong_from_right(monkeypatch, capsys):
@@ -45,6 +45,19 @@ def test_selftest_tells_wrong_from_right(monkeypatch, capsys):
     output = capsys.readouterr().out
     assert "WRONG values" in output
     assert "0 of 1 kernel cases right" in output
+
+
+@pytest.mark.parametrize("inputs", selftest.INPUTS[1:])
+def test_selftest_tells_special_values(monkeypatch, capsys, inputs):
+    """With the reference of normal inputs those of each special kind are wrong."""
+    monkeypatch.setattr(selftest, "cases", lambda dtypes: [selftest.Case("two-pass", 64, "float32", 1100, inputs)])
+    assert selftest.run("cpu") == 0
+    make_arrays = selftest.make_arrays
+    normal = make_arrays(pagedrt.Device("cpu"), selftest.Case("two-pass", 64, "float32", 1100))
+    reference = selftest.reference
+    monkeypatch.setattr(selftest, "reference", lambda arrays, scale, case: reference(normal, scale, case))
+    assert selftest.run("cpu") == 1
+    assert "WRONG values" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("kind", "options"), [("decode", []), ("micro", ["--micro"])])
@@ -126,7 +139,7 @@ def test_usage():
 
 def test_accuracy_report_tells_broken_bounds(monkeypatch, capsys):
     """The report on a few cases, as it is and with the reference shifted by two bounds."""
-    monkeypatch.setattr(accuracy, "cases", lambda dtypes: [selftest.Case("one-pass", 8, dtypes[0], 20)])
+    monkeypatch.setattr(accuracy, "instances", lambda dtypes: [selftest.Case("one-pass", 8, dtypes[0], 20)])
     assert accuracy.run("cpu") == 0
     assert capsys.readouterr().out.splitlines()[-1] == "every bound holds"
     reference = selftest.reference
