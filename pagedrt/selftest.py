@@ -63,10 +63,8 @@ def run(family, report=None):
             report.kernel(device, case, ratio, reason, arrays)
         total += 1
         failures += reason != "ok"
-        print(
-            f"{case.path:<9} {case.head_dim:>8} {case.dtype:<9} {case.tokens:>6} {case.inputs:<11} {ratio:>11.3f}  {reason}",
-            flush=True,
-        )
+        columns = f"{case.path:<9} {case.head_dim:>8} {case.dtype:<9} {case.tokens:>6} {case.inputs:<11}"
+        print(f"{columns} {ratio:>11.3f}  {reason}", flush=True)
     for note in notes:
         print(note)
     print(f"{total - failures} of {total} kernel cases right on {device.family}")

@@ -37,6 +37,18 @@ static const char *describe(NSError *error) {
   return text != NULL ? text : "no reason given";
 }
 
+/* -inf and NaN are data to the kernels. macOS 15 has mathMode, in place of what macOS 14 has alone. */
+static void keep_special_values(MTLCompileOptions *options) {
+  if ([options respondsToSelector:@selector(setMathMode:)]) {
+    [options setMathMode:MTLMathModeSafe];
+  } else {
+    [options setFastMathEnabled:NO];
+  }
+  if ([options respondsToSelector:@selector(setMathFloatingPointFunctions:)]) {
+    [options setMathFloatingPointFunctions:MTLMathFloatingPointFunctionsPrecise];
+  }
+}
+
 /* Called with cache->build held. */
 static pagedrt_status library_load(pagedrt_device *device, kernel_kind kind) {
   pagedrt_library *library = &device->pipelines.libraries[kind];
@@ -45,7 +57,7 @@ static pagedrt_status library_load(pagedrt_device *device, kernel_kind kind) {
   if (source == NULL) return error_set(PAGEDRT_DEVICE_ERROR, "library %s: not in this build", kernel_library_names[kind]);
   MTLCompileOptions *options = [[MTLCompileOptions alloc] init];
   [options setLanguageVersion:MTLLanguageVersion3_1];
-  [options setFastMathEnabled:NO];
+  keep_special_values(options);
   NSString *text = [[NSString alloc] initWithUTF8String:source];
   NSError *error = nil;
   library->metal = [device->metal newLibraryWithSource:text options:options error:&error];

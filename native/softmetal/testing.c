@@ -9,7 +9,8 @@ bool softmetal_hook_counting;
 
 static char instruction_set[16];
 static uint64_t max_buffer_length, seed, calls, failing_call;
-static uint32_t max_threads;
+static uint32_t max_threads, macos;
+static const char *compile_log;
 static int64_t failure_code = 1; /* MTLCommandBufferErrorInternal */
 
 void softmetal_testing_set_instruction_set(const char *name) {
@@ -34,6 +35,22 @@ void softmetal_testing_set_max_threads(uint32_t threads) {
 
 uint32_t softmetal_hook_max_threads(void) {
   return max_threads;
+}
+
+void softmetal_testing_set_macos(uint32_t version) {
+  macos = version;
+}
+
+uint32_t softmetal_hook_macos(void) {
+  return macos != 0 ? macos : UINT32_MAX;
+}
+
+void softmetal_testing_set_compile_log(const char *log) {
+  compile_log = log;
+}
+
+const char *softmetal_hook_compile_log(void) {
+  return compile_log != NULL ? compile_log : "";
 }
 
 void softmetal_testing_set_seed(uint64_t value) {

@@ -19,6 +19,10 @@ SOFTMETAL_TESTING void softmetal_testing_set_instruction_set(const char *name);
 SOFTMETAL_TESTING void softmetal_testing_set_max_buffer_length(uint64_t bytes);
 /* Threads per threadgroup that pipelines allow at most; 0: the family's limit. */
 SOFTMETAL_TESTING void softmetal_testing_set_max_threads(uint32_t threads);
+/* The major version of macOS whose optional selectors objects answer to; 0: the newest. Holds at once. */
+SOFTMETAL_TESTING void softmetal_testing_set_macos(uint32_t version);
+/* What the compiler says where compiling a library is the call that fails; NULL: nothing. Not copied. */
+SOFTMETAL_TESTING void softmetal_testing_set_compile_log(const char *log);
 /* Runs threadgroups in an order of the seed's; 0: in grid order. */
 SOFTMETAL_TESTING void softmetal_testing_set_seed(uint64_t seed);
 

@@ -17,6 +17,8 @@ library.softmetal_testing_fail_call.argtypes = [ctypes.c_uint64]
 library.softmetal_testing_calls_made.restype = ctypes.c_uint64
 library.softmetal_testing_live_objects.restype = ctypes.c_int64
 library.softmetal_testing_set_failure_code.argtypes = [ctypes.c_int64]
+library.softmetal_testing_set_macos.argtypes = [ctypes.c_uint32]
+library.softmetal_testing_set_compile_log.argtypes = [ctypes.c_char_p]
 
 INTERNAL, TIMEOUT, OUT_OF_MEMORY = 1, 2, 8  # MTLCommandBufferError
 
@@ -31,6 +33,27 @@ def failing(call, code=INTERNAL):
     finally:
         library.softmetal_testing_fail_call(0)
         library.softmetal_testing_set_failure_code(INTERNAL)
+
+
+@contextlib.contextmanager
+def macos(version):
+    """Objects answer to the selectors that this major version of macOS has."""
+    library.softmetal_testing_set_macos(version)
+    try:
+        yield
+    finally:
+        library.softmetal_testing_set_macos(0)
+
+
+@contextlib.contextmanager
+def compile_log(text):
+    """What the compiler says where compiling a library is the call that fails."""
+    kept = text.encode()
+    library.softmetal_testing_set_compile_log(kept)
+    try:
+        yield
+    finally:
+        library.softmetal_testing_set_compile_log(None)
 
 
 def calls_made():

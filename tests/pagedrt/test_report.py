@@ -49,7 +49,7 @@ def test_a_whole_run(tmp_path, few, monkeypatch):
     with pagedrt.Device() as device:
         assert data["device"] == device.info
         assert set(data["stats"]) == set(device.stats)
-    assert [(row["path"], row["head_dim"], row["dtype"], row["tokens"]) for row in data["kernels"]] == CASES
+    assert [tuple(row[field] for field in selftest.Case._fields) for row in data["kernels"]] == CASES
     for row in data["kernels"]:
         assert row["result"] == "ok"
         assert 0 <= row["error_over_bound"] <= 1

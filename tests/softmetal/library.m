@@ -24,6 +24,27 @@ static void check_source(id<MTLDevice> device) {
   CHECK("no text is one too", [device newLibraryWithSource:nil options:nil error:&error] == nil && test_says(error, "source"));
 }
 
+static bool compiles(id<MTLDevice> device, BOOL fast, MTLMathMode mode, MTLMathFloatingPointFunctions functions) {
+  MTLCompileOptions *options = [[[MTLCompileOptions alloc] init] autorelease];
+  [options setFastMathEnabled:fast];
+  [options setMathMode:mode];
+  [options setMathFloatingPointFunctions:functions];
+  return [[device newLibraryWithSource:[NSString stringWithUTF8String:TEST_SOURCE] options:options error:NULL] autorelease] != nil;
+}
+
+static void check_math(id<MTLDevice> device) {
+  enum { FAST = MTLMathFloatingPointFunctionsFast, PRECISE = MTLMathFloatingPointFunctionsPrecise };
+  softmetal_testing_set_macos(14);
+  CHECK("macOS 14 lacks mathMode", ![[[[MTLCompileOptions alloc] init] autorelease] respondsToSelector:@selector(setMathMode:)]);
+  CHECK("macOS 14 judges by fastMathEnabled", compiles(device, NO, MTLMathModeFast, FAST) && !compiles(device, YES, MTLMathModeSafe, PRECISE));
+  softmetal_testing_set_macos(15);
+  CHECK("macOS 15 has mathMode", [[[[MTLCompileOptions alloc] init] autorelease] respondsToSelector:@selector(setMathMode:)]);
+  CHECK("macOS 15 judges by mathMode", compiles(device, YES, MTLMathModeSafe, PRECISE) && !compiles(device, NO, MTLMathModeFast, PRECISE) &&
+                                           !compiles(device, NO, MTLMathModeRelaxed, PRECISE));
+  CHECK("and by its functions", !compiles(device, NO, MTLMathModeSafe, FAST));
+  softmetal_testing_set_macos(0);
+}
+
 static id<MTLComputePipelineState> pipeline_of(id<MTLDevice> device, id<MTLFunction> function, NSError **error) {
   return [[device newComputePipelineStateWithFunction:function error:error] autorelease];
 }
@@ -111,6 +132,7 @@ int main(void) {
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
   id<MTLDevice> device = test_device(1);
   check_source(device);
+  check_math(device);
   check_functions(device);
   check_constants(device);
   check_instruction_sets();

@@ -9,7 +9,7 @@ NSErrorDomain const MTLLibraryErrorDomain = @"MTLLibraryErrorDomain";
 
 /* Threads of softmetal's own have no pool above them: this one's objects end here. */
 static NSError *error_with(NSErrorDomain domain, NSInteger code, const char *format, va_list arguments) {
-  char text[512];
+  char text[16384];
   vsnprintf(text, sizeof text, format, arguments);
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
   NSDictionary *information = [NSDictionary dictionaryWithObject:[NSString stringWithUTF8String:text]

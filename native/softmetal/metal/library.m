@@ -5,6 +5,7 @@
 
 #include "execution/fork.h"
 #include "hooks.h"
+#include "metal/compile_options.h"
 #include "metal/constant_values.h"
 #include "metal/errors.h"
 #include "metal/function.h"
@@ -17,7 +18,7 @@ SoftmetalLibrary *softmetal_library_new(SoftmetalDevice *device, NSString *sourc
     return nil;
   }
   if (softmetal_hook_fails()) {
-    softmetal_error_give(error, MTLLibraryErrorDomain, failure, "newLibraryWithSource: failed for a test");
+    softmetal_error_give(error, MTLLibraryErrorDomain, failure, "newLibraryWithSource: failed for a test%s", softmetal_hook_compile_log());
     return nil;
   }
   if (source == nil) {
@@ -28,6 +29,11 @@ SoftmetalLibrary *softmetal_library_new(SoftmetalDevice *device, NSString *sourc
   if (version < MTLLanguageVersion3_1 || version > MTLLanguageVersion4_0) {
     softmetal_error_give(error, MTLLibraryErrorDomain, failure, "languageVersion: 0x%lx, expected MSL 3.1 (0x30001) to 4.0 (0x40000)",
                          version);
+    return nil;
+  }
+  if (options != nil && !softmetal_options_safe(options)) {
+    softmetal_error_give(error, MTLLibraryErrorDomain, failure, "options: fast math, expected %s: these kernels are compiled so",
+                         softmetal_hook_macos() < 15 ? "fastMathEnabled NO" : "mathMode Safe and precise functions");
     return nil;
   }
   const softmetal_library *found = softmetal_registry_find([source UTF8String], device->family->simd_width, device->instruction_sets);

@@ -21,6 +21,19 @@ enum {
   MTLLanguageVersion4_0 = 262144,
 };
 
+typedef NSInteger MTLMathMode; /* macOS 15 */
+enum {
+  MTLMathModeSafe = 0,
+  MTLMathModeRelaxed = 1,
+  MTLMathModeFast = 2,
+};
+
+typedef NSInteger MTLMathFloatingPointFunctions; /* macOS 15 */
+enum {
+  MTLMathFloatingPointFunctionsFast = 0,
+  MTLMathFloatingPointFunctionsPrecise = 1,
+};
+
 extern NSErrorDomain const MTLLibraryErrorDomain;
 
 typedef NSUInteger MTLLibraryError;
@@ -33,14 +46,21 @@ enum {
   MTLLibraryErrorFileNotFound = 6,
 };
 
+/* Answers to mathMode and mathFloatingPointFunctions as macOS 15 does, unless a test sets an older macOS. */
 @interface MTLCompileOptions : NSObject {
   MTLLanguageVersion languageVersion;
   BOOL fastMathEnabled;
+  MTLMathMode mathMode;
+  MTLMathFloatingPointFunctions mathFloatingPointFunctions;
 }
 - (MTLLanguageVersion)languageVersion;
 - (void)setLanguageVersion:(MTLLanguageVersion)version;
 - (BOOL)fastMathEnabled;
 - (void)setFastMathEnabled:(BOOL)enabled;
+- (MTLMathMode)mathMode;
+- (void)setMathMode:(MTLMathMode)mode;
+- (MTLMathFloatingPointFunctions)mathFloatingPointFunctions;
+- (void)setMathFloatingPointFunctions:(MTLMathFloatingPointFunctions)functions;
 @end
 
 /* Constants beyond index 15 are taken and never read: no kernel here declares one. */
