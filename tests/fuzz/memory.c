@@ -10,7 +10,7 @@ static void *keep(session *s, void *base, size_t mapped) {
 
 void *memory_exact(session *s, size_t length, unsigned misaligned) {
   if (s->block_count == BLOCKS_OF_MEMORY || length > 1 << 20) return memory_guarded(s, length);
-  char *base = malloc(length + misaligned);
+  char *base = calloc(1, length + misaligned); /* a value left of an earlier output would look unwritten */
   if (base == NULL) return NULL;
   return (char *)keep(s, base, 0) + misaligned;
 }
