@@ -109,7 +109,7 @@ selftest.run(None, report.Report({str(path)!r}))
 """
     assert subprocess.run([sys.executable, "-P", "-c", code], capture_output=True).returncode < 0
     data = written(path)
-    assert data["running"] == "one-pass 9 float32 20"
+    assert data["running"] == "one-pass 9 float32 20 normal"
     assert [row["head_dim"] for row in data["kernels"]] == [8]
     assert not data["complete"]
 
