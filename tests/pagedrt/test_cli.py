@@ -96,12 +96,18 @@ def test_bench_says_what_is_wrong(options, code, message):
     assert "Traceback" not in result.stderr
 
 
+def hear_interrupts():
+    """A job in the background is born deaf to them, and so are its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupted():
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "pagedrt", "selftest", "--family", "simulator"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_interrupts,
     )
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
