@@ -20,14 +20,22 @@ def main():
     output.add_argument("--report", metavar="FILE", help="also write a JSON report to attach to an issue")
     command = commands.add_parser("bench", help="measure how fast a device decodes")
     command.add_argument("--family", help="device family to measure; default: the best that works here")
-    command.add_argument(
+    kind = command.add_mutually_exclusive_group()
+    kind.add_argument(
         "--micro", action="store_true", help="measure memory, dispatches, barriers and SIMD-groups instead"
     )
-    command.add_argument("--seconds", type=float, default=30, help="about how long; default: 30")
-    command.add_argument("--json", metavar="FILE", help="write the figures here, to share")
+    kind.add_argument("--tune", action="store_true", help="find the best layouts and keep them for this device")
+    command.add_argument("--seconds", type=float, help="about how long; default: 30, with --tune 300")
+    command.add_argument("--json", metavar="FILE", help="write the figures here, to share; --tune: the table")
+    command.add_argument("--shape", metavar="32/8/128", action="append", help="with --tune: query heads/KV heads/dim")
     options = parser.parse_args()
-    if options.command == "bench" and not 0 <= options.seconds < float("inf"):
-        parser.error(f"--seconds: got {options.seconds}, expected 0 or more")
+    if options.command == "bench":
+        if options.seconds is None:
+            options.seconds = 300 if options.tune else 30
+        if not 0 <= options.seconds < float("inf"):
+            parser.error(f"--seconds: got {options.seconds}, expected 0 or more")
+        if options.shape and not options.tune:
+            parser.error("--shape: goes with --tune")
     try:
         if options.command == "info":
             from pagedrt.info import print_info
@@ -35,10 +43,12 @@ def main():
             print_info()
             return 0
         if options.command == "bench":
-            from pagedrt import bench, microbench
+            from pagedrt import bench, microbench, tune
 
             if options.json is not None:
                 open(options.json, "a").close()  # before the time is spent
+            if options.tune:
+                return tune.run(options.family, options.seconds, options.json, options.shape)
             return (microbench if options.micro else bench).run(options.family, options.seconds, options.json)
         if options.accuracy:
             from pagedrt import accuracy

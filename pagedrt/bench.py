@@ -98,15 +98,20 @@ class Decode:
         self.table = device.asarray(random.permutation(pages).astype(np.uint32), copy=True)
         self.dependency = device.asarray(np.array([tokens], np.uint32), copy=True)
         self.out = device.empty(self.queries.shape, self.queries.dtype)
-        self.plan = pagedrt.PagedAttention(
-            device,
-            query_heads=query_heads,
+        self.plan = self.plan_of()
+
+    def plan_of(self, splits=None):
+        kv_heads, _, _, head_dim = self.pools[0].shape
+        return pagedrt.PagedAttention(
+            self.device,
+            query_heads=self.queries.shape[1],
             kv_heads=kv_heads,
             head_dim=head_dim,
             page_size=PAGE_SIZE,
-            max_context_tokens=tokens,
+            max_context_tokens=self.tokens,
             scale=head_dim**-0.5,
-            dtype=dtype,
+            dtype=self.queries.dtype,
+            splits=splits,
         )
 
     @property

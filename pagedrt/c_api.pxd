@@ -87,12 +87,18 @@ cdef extern from "pagedrt.h" nogil:
         uint32_t page_table_length
         uint32_t context_tokens
 
-    pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry, uint32_t blocks,
-                                           const pagedrt_call *call, pagedrt_scratch *scratch, pagedrt_stream *stream)
+    ctypedef struct pagedrt_layout:
+        uint32_t blocks
+        uint32_t heads
+        uint32_t simdgroups
+
+    pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry,
+                                           const pagedrt_layout *layout, const pagedrt_call *call,
+                                           pagedrt_scratch *scratch, pagedrt_stream *stream)
 
     ctypedef struct pagedrt_split:
         uint32_t context_tokens
-        uint32_t blocks
+        pagedrt_layout layout
 
     pagedrt_status pagedrt_plan_create(pagedrt_device *device, const pagedrt_geometry *geometry,
                                        const pagedrt_split *splits, uint32_t split_count, pagedrt_plan **plan)

@@ -3,13 +3,14 @@
 cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stddef cimport size_t
-from libc.stdint cimport UINT32_MAX, uint32_t
+from libc.stdint cimport UINT32_MAX
 
 from pagedrt.arguments cimport as_count, as_scale, fill_inputs, fill_out, page_bytes, query_bytes
 from pagedrt.c_api cimport (
     PAGEDRT_OK,
     pagedrt_call,
     pagedrt_geometry,
+    pagedrt_layout,
     pagedrt_paged_attention,
     pagedrt_scratch,
     pagedrt_status,
@@ -22,11 +23,12 @@ from pagedrt.scratch cimport PagedAttentionScratch
 from pagedrt.stream cimport Stream
 
 from pagedrt import validation
-from pagedrt.heuristics import blocks as choose_blocks
+from pagedrt.heuristics import pick
 
 cnp.import_array()
 
 cdef size_t MAX_HEAD_DIM = validation.MAX_HEAD_DIM
+cdef tuple DTYPES = validation.FLOATS  # in the order of pagedrt_dtype
 
 
 def paged_attention(queries, key_pages, value_pages, page_table, dependency, *, page_size, context_tokens, scale,
@@ -54,7 +56,7 @@ def paged_attention(queries, key_pages, value_pages, page_table, dependency, *, 
     cdef pagedrt_status status
     cdef pagedrt_scratch *scratch_handle = NULL
     cdef pagedrt_stream *stream_handle = NULL
-    cdef uint32_t blocks
+    cdef pagedrt_layout layout
     cdef Py_ssize_t tokens = as_count(context_tokens)
     cdef Device place = choose_device(device, stream, scratch)
     if not (fill_geometry(&geometry, queries, key_pages, as_count(page_size), as_scale(scale))
@@ -69,14 +71,15 @@ def paged_attention(queries, key_pages, value_pages, page_table, dependency, *, 
         out = place.allocate(4, cnp.PyArray_DIMS(<cnp.ndarray> queries), (<cnp.ndarray> queries).descr,
                              query_bytes(&geometry))
         call.out = cnp.PyArray_DATA(<cnp.ndarray> out)
-    blocks = choose_blocks(place.family, tokens, query_heads=geometry.query_heads, kv_heads=geometry.kv_heads,
-                           head_dim=geometry.head_dim)
+    _, layout.blocks, layout.heads, layout.simdgroups = pick(
+        place.family, DTYPES[geometry.dtype], geometry.head_dim, geometry.query_heads // geometry.kv_heads,
+        geometry.kv_heads, tokens, place.cores, place.table)
     if scratch is not None:
         scratch_handle = (<PagedAttentionScratch> scratch).handle
     if stream is not None:
         stream_handle = (<Stream> stream).handle
     with nogil:
-        status = pagedrt_paged_attention(place.handle, &geometry, blocks, &call, scratch_handle, stream_handle)
+        status = pagedrt_paged_attention(place.handle, &geometry, &layout, &call, scratch_handle, stream_handle)
     if stream is not None:
         (<Stream> stream).hold(queries, key_pages, value_pages, page_table, dependency, out)
     if status != PAGEDRT_OK:

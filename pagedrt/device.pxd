@@ -9,6 +9,9 @@ cdef class Device:
     cdef readonly bint closed
     cdef readonly size_t max_buffer_length  # bytes
     cdef size_t memory_page                 # bytes
+    cdef readonly int cores          # of the machine, whatever may be used of them
+    cdef readonly object tuning      # the file of the tuning table in use, or None
+    cdef dict table                  # what that file says, as heuristics.pick takes it
     cdef object __weakref__
 
     cdef int require_open(self) except -1

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
-from typing import Any, Self, SupportsIndex, final
+from os import PathLike
+from typing import Any, Literal, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -12,13 +13,23 @@ def devices() -> list[str]: ...
 
 @final
 class Device:
-    def __init__(self, family: str | None = None, *, threads: SupportsIndex | None = None) -> None: ...
+    def __init__(
+        self,
+        family: str | None = None,
+        *,
+        threads: SupportsIndex | None = None,
+        tuning: str | PathLike[str] | Literal[False] | None = None,
+    ) -> None: ...
     @property
     def family(self) -> str: ...
     @property
     def closed(self) -> bool: ...
     @property
     def max_buffer_length(self) -> int: ...
+    @property
+    def cores(self) -> int: ...
+    @property
+    def tuning(self) -> str | None: ...
     @property
     def info(self) -> dict[str, str | int]: ...
     @property

@@ -1,5 +1,7 @@
 """A device: where attention runs, and the memory it runs on."""
 
+import os
+
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -33,6 +35,7 @@ from pagedrt.errors cimport check
 from pagedrt import validation
 from pagedrt.dtypes import resolve
 from pagedrt.errors import InvalidInputError
+from pagedrt.tuning import for_device
 
 cnp.import_array()
 
@@ -78,16 +81,18 @@ cdef pagedrt_status open_device(bytes family, uint32_t threads, pagedrt_device *
 
 @cython.final
 cdef class Device:
-    """Device(family=None, *, threads=None): a Metal device, real or software.
+    """Device(family=None, *, threads=None, tuning=None): a Metal device, real or software.
 
     family: "metal", "cpu" or "simulator"; None takes the best that works here (see pagedrt.devices()).
     threads: workers of software Metal, 1 to 1024; None takes one a core. Results never depend on it. The metal family
     has none to set.
-    InvalidInputError for an argument that does not fit, DeviceError where the family does not work on this machine,
-    saying why.
+    tuning: the file of a table that `python -m pagedrt bench --tune` made; None takes the one that it keeps for this
+        device, if any, and warns where that cannot be used; False takes none.
+    InvalidInputError for an argument that does not fit or a tuning file that cannot be read or is of another device
+    or version, DeviceError where the family does not work on this machine, saying why.
     """
 
-    def __cinit__(self, family=None, *, threads=None):
+    def __cinit__(self, family=None, *, threads=None, tuning=None):
         cdef pagedrt_device_info info
         if family is not None and not (isinstance(family, str) and family in FAMILIES):
             raise InvalidInputError(f"family: got {family!r}, expected one of {', '.join(FAMILIES)}")
@@ -97,6 +102,8 @@ cdef class Device:
         self.family = info.family.decode()
         self.max_buffer_length = info.max_buffer_length
         self.memory_page = info.memory_page
+        self.cores = os.cpu_count() or 1
+        self.tuning, self.table = for_device(tuning, self.info)
 
     def __dealloc__(self):
         if self.handle != NULL:
@@ -147,6 +154,7 @@ cdef class Device:
             "simd_width": info.simd_width,
             "max_threads": info.max_threads,
             "worker_threads": info.worker_threads,
+            "cores": self.cores,
             "max_buffer_length": info.max_buffer_length,
             "working_set": info.working_set,
             "memory_page": info.memory_page,

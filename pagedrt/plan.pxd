@@ -8,6 +8,7 @@ cdef class PagedAttention:
     cdef readonly Device device
     cdef readonly object dtype
     cdef readonly Py_ssize_t max_context_tokens
+    cdef readonly tuple splits
     cdef readonly bint closed
 
     cdef int require_open(self, object stream) except -1

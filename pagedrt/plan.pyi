@@ -1,9 +1,11 @@
+from collections.abc import Iterable
 from typing import Any, Self, SupportsFloat, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from pagedrt.device import Device
+from pagedrt.heuristics import Choice
 from pagedrt.stream import Stream
 
 @final
@@ -19,6 +21,7 @@ class PagedAttention:
         max_context_tokens: SupportsIndex,
         scale: SupportsFloat,
         dtype: DTypeLike,
+        splits: Iterable[tuple[int, Choice]] | None = None,
     ) -> None: ...
     @property
     def device(self) -> Device: ...
@@ -34,6 +37,8 @@ class PagedAttention:
     def page_size(self) -> int: ...
     @property
     def max_context_tokens(self) -> int: ...
+    @property
+    def splits(self) -> tuple[tuple[int, Choice], ...]: ...
     @property
     def scale(self) -> float: ...
     @property

@@ -8,6 +8,7 @@ from pagedrt.arguments cimport as_count, fill_inputs, fill_out
 from pagedrt.c_api cimport (
     PAGEDRT_OK,
     pagedrt_call,
+    pagedrt_layout,
     pagedrt_plan_close,
     pagedrt_plan_create,
     pagedrt_plan_destroy,
@@ -29,7 +30,8 @@ cnp.import_array()
 
 @cython.final
 cdef class PagedAttention:
-    """PagedAttention(device, *, query_heads, kv_heads, head_dim, page_size, max_context_tokens, scale, dtype)
+    """PagedAttention(device, *, query_heads, kv_heads, head_dim, page_size, max_context_tokens, scale, dtype,
+                      splits=None)
 
     Paged-attention decode of one geometry, with all buffers and pipelines made at creation. It holds
     query_heads * blocks * (head_dim + 2) * 4 bytes of scratch, for the largest split that pagedrt.heuristics chooses
@@ -37,11 +39,15 @@ cdef class PagedAttention:
 
     query_heads: a multiple of kv_heads. head_dim: 1 to 512. page_size: tokens a page. scale: multiplies the scores,
     usually head_dim ** -0.5. dtype: float32, float16 or bfloat16, of queries, keys, values and out.
+    splits: ascending (largest context, pagedrt.heuristics.Choice) pairs, the last for max_context_tokens; None takes
+    those of pagedrt.heuristics and the device's tuning table. The property of that name tells them.
     InvalidInputError, OutOfMemoryError or DeviceError say what is wrong.
     """
 
-    def __cinit__(self, device, *, query_heads, kv_heads, head_dim, page_size, max_context_tokens, scale, dtype):
-        cdef pagedrt_split *splits
+    def __cinit__(self, device, *, query_heads, kv_heads, head_dim, page_size, max_context_tokens, scale, dtype,
+                  splits=None):
+        cdef pagedrt_split *native
+        cdef pagedrt_layout *layout
         cdef pagedrt_status status
         cdef Py_ssize_t index
         self.device = as_open_device(device)
@@ -55,19 +61,26 @@ cdef class PagedAttention:
         self.geometry.scale = validation.scale(scale)
         self.max_context_tokens = validation.count("max_context_tokens", max_context_tokens, validation.MAX_TOKENS)
         validation.heads(self.query_heads, self.kv_heads, self.head_dim)
-        chosen = heuristics.splits(self.device.family, self.max_context_tokens, query_heads=self.query_heads,
-                                   kv_heads=self.kv_heads, head_dim=self.head_dim)
-        most = max([blocks for _, blocks in chosen])
+        if splits is None:
+            splits = heuristics.splits(self.device.family, self.dtype.name, self.head_dim,
+                                       self.query_heads // self.kv_heads, self.kv_heads, self.max_context_tokens,
+                                       self.device.cores, self.device.table)
+        else:
+            splits = validation.splits(splits, self.max_context_tokens)
+        self.splits = tuple(splits)
+        most = max([choice.blocks for _, choice in splits])
         validation.scratch_bytes(self.query_heads, most, self.head_dim, self.device.max_buffer_length)
-        splits = <pagedrt_split *> malloc(len(chosen) * sizeof(pagedrt_split))
-        if splits == NULL:
+        native = <pagedrt_split *> malloc(len(self.splits) * sizeof(pagedrt_split))
+        if native == NULL:
             raise MemoryError
-        for index in range(len(chosen)):
-            splits[index].context_tokens, splits[index].blocks = chosen[index]
-        index = len(chosen)
+        for index in range(len(self.splits)):
+            native[index].context_tokens, choice = self.splits[index]
+            layout = &native[index].layout
+            _, layout.blocks, layout.heads, layout.simdgroups = choice
+        index = len(self.splits)
         with nogil:
-            status = pagedrt_plan_create(self.device.handle, &self.geometry, splits, index, &self.handle)
-            free(splits)
+            status = pagedrt_plan_create(self.device.handle, &self.geometry, native, index, &self.handle)
+            free(native)
         check(status)
 
     def __dealloc__(self):

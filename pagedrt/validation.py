@@ -10,6 +10,7 @@ import operator
 import numpy as np
 
 from pagedrt.errors import InvalidInputError
+from pagedrt.heuristics import Choice
 
 MAX_HEAD_DIM = 512  # shaders/instances.h
 MAX_TOKENS = 2**31 - 1  # shaders/instances.h
@@ -65,6 +66,24 @@ def scratch_bytes(query_heads, blocks, head_dim, limit):
             f"{query_heads}, whose partials over {blocks} blocks of head_dim {head_dim} take {nbytes} bytes",
             f"at most the device's {limit} bytes",
         )
+
+
+def splits(value, max_context_tokens):
+    """The list of (context_tokens, Choice) of a plan; the runtime checks the rest."""
+    expected = "(context_tokens, pagedrt.heuristics.Choice) pairs"
+    try:
+        pairs = [(last, Choice(*choice)) for last, choice in value]
+    except (TypeError, ValueError):
+        refuse("splits", repr(value), expected)
+    for index, (last, choice) in enumerate(pairs):
+        for name, number in (("context_tokens", last), *zip(choice._fields[1:], choice[1:], strict=True)):
+            if not isinstance(number, int) or not 0 <= number <= MAX_COUNT:
+                refuse(f"splits[{index}]", f"{name} {number!r}", f"an integer from 0 to {MAX_COUNT}")
+        if choice.path != ("two_pass" if choice.blocks else "one_pass"):
+            refuse(f"splits[{index}]", repr(choice), "path one_pass with 0 blocks, or two_pass with 1 or more")
+    if not pairs or pairs[-1][0] != max_context_tokens:
+        refuse("splits", repr(pairs), f"a last pair for max_context_tokens {max_context_tokens}")
+    return pairs
 
 
 # --- memory ---

@@ -26,8 +26,8 @@ def main(program, library_dir, count=300):
         problem, result = pathlib.Path(folder, "problem"), pathlib.Path(folder, "result")
         for number, (_, cell) in enumerate(axes.cells(int(count)), start=1):
             inputs = cells.make(cell)
-            heads = {"query_heads": inputs.queries.shape[1], "kv_heads": cell.kv_heads, "head_dim": cell.head_dim}
-            blocks = heuristics.blocks("cpu", cell.context_tokens, **heads)
+            choice = heuristics.baseline("cpu", cell.head_dim, cell.group_factor, cell.kv_heads, cell.context_tokens)
+            blocks = choice.blocks
             two_pass += blocks > 0
             test_consumers.write_problem(problem, cell, inputs, blocks)
             subprocess.run([*qemu, program, problem, result], check=True)

@@ -77,7 +77,7 @@ def main():
     counting = ctypes.CDLL(sys.argv[1])
     library = ctypes.CDLL(str(Path(pagedrt.get_library_dir()) / "libpagedrt.so"))
     library.softmetal_testing_set_instruction_set(INSTRUCTION_SET.encode())
-    with pagedrt.Device("cpu", threads=1) as device:
+    with pagedrt.Device("cpu", threads=1, tuning=False) as device:
         for cell in CELLS:
             run(device, cell, counting)
 

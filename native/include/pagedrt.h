@@ -131,19 +131,30 @@ typedef struct pagedrt_call {
   uint32_t context_tokens;      /* the bound: dependency[0] must not exceed it; at most 2^31 - 1 */
 } pagedrt_call;
 
-/* Runs one call. blocks 0 takes the one-pass kernel, else partial over that many splits, then
- * reduce; pagedrt.heuristics chooses it. Arrays may lie anywhere: what the device cannot use in
- * place is copied and counted. scratch NULL uses the stream's own, without a stream one of the
- * device's. stream NULL scans page ids and dependency first (PAGEDRT_INVALID_INPUT, out untouched)
- * and waits for the result; with a stream the arrays must live until it is synchronized. */
-PAGEDRT_API pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry, uint32_t blocks, const pagedrt_call *call, pagedrt_scratch *scratch, pagedrt_stream *stream);
+/* How a call is laid over the device; pagedrt.heuristics chooses it. blocks 0 takes the one-pass
+ * kernel, else partial over that many splits, then reduce. heads and simdgroups are of the one-pass
+ * or partial kernel, and 0 lets the runtime pick: heads is 1, 2, 4 or 8, less than twice
+ * query_heads / kv_heads; simdgroups as many as the pipeline's threads and the device's threadgroup
+ * memory allow. Results depend on it, within their error bound. */
+typedef struct pagedrt_layout {
+  uint32_t blocks;
+  uint32_t heads;      /* query heads a SIMD-group */
+  uint32_t simdgroups; /* SIMD-groups a threadgroup */
+} pagedrt_layout;
+
+/* Runs one call. layout NULL: one-pass, as the runtime picks. Arrays may lie anywhere: what the
+ * device cannot use in place is copied and counted. scratch NULL uses the stream's own, without a
+ * stream one of the device's. stream NULL scans page ids and dependency first
+ * (PAGEDRT_INVALID_INPUT, out untouched) and waits for the result; with a stream the arrays must
+ * live until it is synchronized. */
+PAGEDRT_API pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry, const pagedrt_layout *layout, const pagedrt_call *call, pagedrt_scratch *scratch, pagedrt_stream *stream);
 
 /* --- plan: the prepared path ---------------------------------------------------------------- */
 
-/* Contexts of at most context_tokens (and more than the previous split's) run over blocks splits,
- * or one-pass where blocks is 0. */
+/* Contexts of at most context_tokens, and more than the previous split's, are laid out so. */
 typedef struct pagedrt_split {
-  uint32_t context_tokens, blocks;
+  uint32_t context_tokens;
+  pagedrt_layout layout;
 } pagedrt_split;
 
 /* splits ascend; the last one's context_tokens is the plan's limit. All buffers are made here. */
@@ -161,6 +172,7 @@ typedef struct pagedrt_scratch_spec {
   uint32_t query_heads, kv_heads, blocks, head_dim, page_size;
   uint32_t scale_bits;          /* the float's bits, so that equality is exact */
   pagedrt_dtype dtype;
+  uint32_t heads, simdgroups;   /* of the partial kernel; 0 lets the runtime pick */
 } pagedrt_scratch_spec;
 
 typedef struct pagedrt_slice {

@@ -15,8 +15,8 @@ typedef struct call_arrays {
 } call_arrays;
 
 pagedrt_status check_geometry(const pagedrt_geometry *geometry);
-/* blocks 0: one-pass; else whether the two-pass path takes this geometry. */
-pagedrt_status check_blocks(const pagedrt_geometry *geometry, uint32_t blocks);
+/* Whether the path takes this geometry, and heads fit its groups; simdgroups is up to the pipeline. */
+pagedrt_status check_layout(const pagedrt_geometry *geometry, const pagedrt_layout *layout);
 /* The geometry has been checked. No array's contents are read. */
 pagedrt_status check_call(const pagedrt_geometry *geometry, const pagedrt_call *call, call_arrays *arrays);
 /* Reads dependency and the page ids it makes used. */

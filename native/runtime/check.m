@@ -28,7 +28,7 @@ pagedrt_status check_geometry(const pagedrt_geometry *geometry) {
   return PAGEDRT_OK;
 }
 
-pagedrt_status check_blocks(const pagedrt_geometry *geometry, uint32_t blocks) {
+static pagedrt_status check_blocks(const pagedrt_geometry *geometry, uint32_t blocks) {
   if (blocks == 0) return PAGEDRT_OK;
   if (blocks > PAGEDRT_MAX_BLOCKS) {
     return error_set(PAGEDRT_INVALID_INPUT, "blocks: %u, expected at most %d", blocks, PAGEDRT_MAX_BLOCKS);
@@ -40,6 +40,17 @@ pagedrt_status check_blocks(const pagedrt_geometry *geometry, uint32_t blocks) {
   }
   const char *function;
   return pagedrt_partial_function(geometry->head_dim, geometry->dtype, &function);
+}
+
+pagedrt_status check_layout(const pagedrt_geometry *geometry, const pagedrt_layout *layout) {
+  pagedrt_status status = check_blocks(geometry, layout->blocks);
+  if (status != PAGEDRT_OK) return status;
+  uint32_t heads = layout->heads, group_factor = geometry->query_heads / geometry->kv_heads;
+  if (heads > 8 || (heads & (heads - 1)) != 0) return error_set(PAGEDRT_INVALID_INPUT, "heads: %u, expected 0, 1, 2, 4 or 8", heads);
+  if (heads / 2 >= group_factor) {
+    return error_set(PAGEDRT_INVALID_INPUT, "heads: %u, expected less than twice the %u query heads a KV head", heads, group_factor);
+  }
+  return PAGEDRT_OK;
 }
 
 static bool product(size_t *total, size_t factor) {

@@ -23,8 +23,8 @@ typedef struct call_site {
   uint32_t page_capacity, context_tokens;
 } call_site;
 
-/* blocks: 1 for the one-pass kernel. The geometry has been checked. */
-pagedrt_status dispatch_prepare(pagedrt_device *device, kernel_kind kind, const pagedrt_geometry *geometry, uint32_t blocks, pagedrt_dispatch *dispatch);
+/* Geometry and layout have been checked, but for what the pipeline allows. Reduce takes of the layout its blocks alone. */
+pagedrt_status dispatch_prepare(pagedrt_device *device, kernel_kind kind, const pagedrt_geometry *geometry, const pagedrt_layout *layout, pagedrt_dispatch *dispatch);
 /* bindings: the kernel's buffers in order, but for status and arguments, which follow them. */
 void dispatch_encode(const pagedrt_dispatch *dispatch, const call_site *site, const binding *bindings, unsigned count);
 

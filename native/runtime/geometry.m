@@ -42,14 +42,16 @@ static uint32_t threadgroup_memory(const pagedrt_device *device, const kernel_in
   return bytes > 0 ? (bytes + 15) / 16 * 16 : 16;
 }
 
+bool simdgroups_fit(const pagedrt_device *device, const kernel_instance *instance, const pipeline *pipeline, const pagedrt_geometry *geometry, uint32_t heads, uint32_t wanted, uint32_t *bytes) {
+  if (wanted > pipeline->max_threads / pipeline->simd_width) return false;
+  *bytes = threadgroup_memory(device, instance, wanted, geometry, heads);
+  return *bytes + pipeline->static_memory <= device->max_threadgroup_memory;
+}
+
 uint32_t pick_simdgroups(const pagedrt_device *device, const kernel_instance *instance, const pipeline *pipeline, const pagedrt_geometry *geometry, uint32_t heads, uint32_t *bytes) {
   static const uint32_t most[KERNEL_KINDS] = {[KERNEL_one_pass] = 16, [KERNEL_partial] = 4, [KERNEL_reduce] = 8};
   for (uint32_t simdgroups = device->simd_width == 1 ? 1 : most[instance->kind]; simdgroups > 0; simdgroups--) {
-    *bytes = threadgroup_memory(device, instance, simdgroups, geometry, heads);
-    if (simdgroups * pipeline->simd_width <= pipeline->max_threads &&
-        *bytes + pipeline->static_memory <= device->max_threadgroup_memory) {
-      return simdgroups;
-    }
+    if (simdgroups_fit(device, instance, pipeline, geometry, heads, simdgroups, bytes)) return simdgroups;
   }
   return 0;
 }

@@ -8,9 +8,9 @@
 #include "scratch.h"
 #include "stream.h"
 
-static pagedrt_status run_one_pass(pagedrt_stream *stream, const pagedrt_geometry *geometry, const pagedrt_call *call, resolved_arrays *arrays) {
+static pagedrt_status run_one_pass(pagedrt_stream *stream, const pagedrt_geometry *geometry, const pagedrt_layout *layout, const pagedrt_call *call, resolved_arrays *arrays) {
   pagedrt_dispatch dispatch;
-  pagedrt_status status = dispatch_prepare(stream->device, KERNEL_one_pass, geometry, 1, &dispatch);
+  pagedrt_status status = dispatch_prepare(stream->device, KERNEL_one_pass, geometry, layout, &dispatch);
   if (status != PAGEDRT_OK) return status;
   call_site site = {.page_capacity = call->page_capacity, .context_tokens = call->context_tokens};
   status = stream_begin(stream, NULL, &site);
@@ -67,27 +67,27 @@ static pagedrt_status run_two_pass(pagedrt_stream *stream, pagedrt_scratch *scra
   return PAGEDRT_OK;
 }
 
-static pagedrt_scratch_spec spec_of(const pagedrt_geometry *geometry, uint32_t blocks) {
-  pagedrt_scratch_spec spec = {geometry->query_heads, geometry->kv_heads, blocks, geometry->head_dim, geometry->page_size, 0,
-                               geometry->dtype};
+static pagedrt_scratch_spec spec_of(const pagedrt_geometry *geometry, const pagedrt_layout *layout) {
+  pagedrt_scratch_spec spec = {geometry->query_heads, geometry->kv_heads, layout->blocks, geometry->head_dim, geometry->page_size, 0,
+                               geometry->dtype, layout->heads, layout->simdgroups};
   memcpy(&spec.scale_bits, &geometry->scale, sizeof spec.scale_bits);
   return spec;
 }
 
-static pagedrt_status run(pagedrt_stream *stream, pagedrt_scratch *scratch, const pagedrt_geometry *geometry, uint32_t blocks, const pagedrt_call *call, const call_arrays *arrays) {
+static pagedrt_status run(pagedrt_stream *stream, pagedrt_scratch *scratch, const pagedrt_geometry *geometry, const pagedrt_layout *layout, const pagedrt_call *call, const call_arrays *arrays) {
   resolved_arrays resolved;
   /* An output already bounced may be bounced again: they are delivered in order. */
   unsigned settled = arrays_bounce_out(stream->device, arrays) ? ARRAY_INPUTS : ARRAYS;
   stream_settle(stream, arrays->pointers, arrays->lengths, settled);
   pagedrt_status status = arrays_resolve(stream->device, arrays, &resolved);
   if (status != PAGEDRT_OK) return status;
-  if (blocks == 0) {
-    status = run_one_pass(stream, geometry, call, &resolved);
+  if (layout->blocks == 0) {
+    status = run_one_pass(stream, geometry, layout, call, &resolved);
   } else {
     if (scratch == NULL) status = stream_scratch(stream, &scratch);
     if (status == PAGEDRT_OK) status = scratch_lock(scratch);
     if (status == PAGEDRT_OK) {
-      pagedrt_scratch_spec spec = spec_of(geometry, blocks);
+      pagedrt_scratch_spec spec = spec_of(geometry, layout);
       status = run_two_pass(stream, scratch, &spec, call, &resolved);
       scratch_unlock(scratch);
     }
@@ -96,23 +96,25 @@ static pagedrt_status run(pagedrt_stream *stream, pagedrt_scratch *scratch, cons
   return status;
 }
 
-static pagedrt_status run_and_wait(pagedrt_device *device, pagedrt_scratch *scratch, const pagedrt_geometry *geometry, uint32_t blocks, const pagedrt_call *call, const call_arrays *arrays) {
+static pagedrt_status run_and_wait(pagedrt_device *device, pagedrt_scratch *scratch, const pagedrt_geometry *geometry, const pagedrt_layout *layout, const pagedrt_call *call, const call_arrays *arrays) {
   pagedrt_status status = check_contents(geometry, call);
   if (status != PAGEDRT_OK) return status;
   pagedrt_stream *stream = NULL;
   status = stream_borrow(device, &stream);
   if (status != PAGEDRT_OK) return status;
-  status = run(stream, scratch, geometry, blocks, call, arrays);
+  status = run(stream, scratch, geometry, layout, call, arrays);
   if (status == PAGEDRT_OK) status = stream_finish(stream);
   stream_give_back(stream);
   return status;
 }
 
-pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry, uint32_t blocks, const pagedrt_call *call, pagedrt_scratch *scratch, pagedrt_stream *stream) {
+pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry, const pagedrt_layout *layout, const pagedrt_call *call, pagedrt_scratch *scratch, pagedrt_stream *stream) {
+  static const pagedrt_layout picked = {0};
   call_arrays arrays;
   pagedrt_status status = device_usable(device);
   if (status == PAGEDRT_OK) status = check_geometry(geometry);
-  if (status == PAGEDRT_OK) status = check_blocks(geometry, blocks);
+  if (layout == NULL) layout = &picked;
+  if (status == PAGEDRT_OK) status = check_layout(geometry, layout);
   if (status == PAGEDRT_OK) status = check_call(geometry, call, &arrays);
   if (status != PAGEDRT_OK) return status;
   if (scratch != NULL && scratch->device != device) {
@@ -123,9 +125,9 @@ pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geo
   }
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
   if (stream != NULL) {
-    status = run(stream, scratch, geometry, blocks, call, &arrays);
+    status = run(stream, scratch, geometry, layout, call, &arrays);
   } else {
-    status = run_and_wait(device, scratch, geometry, blocks, call, &arrays);
+    status = run_and_wait(device, scratch, geometry, layout, call, &arrays);
   }
   [pool drain];
   return status;

@@ -168,7 +168,7 @@ static pagedrt_status check_splits(const pagedrt_geometry *geometry, const paged
       return error_set(PAGEDRT_INVALID_INPUT, "splits[%u].context_tokens: %u, expected more than %u", i,
                        splits[i].context_tokens, former);
     }
-    pagedrt_status status = check_blocks(geometry, splits[i].blocks);
+    pagedrt_status status = check_layout(geometry, &splits[i].layout);
     if (status != PAGEDRT_OK) return status;
   }
   return PAGEDRT_OK;
@@ -180,14 +180,14 @@ static pagedrt_status prepare_splits(pagedrt_plan *plan, const pagedrt_split *sp
   pagedrt_status status = PAGEDRT_OK;
   for (uint32_t i = 0; i < plan->split_count && status == PAGEDRT_OK; i++) {
     plan_split *split = &plan->splits[i];
-    uint32_t blocks = splits[i].blocks;
+    const pagedrt_layout *layout = &splits[i].layout;
     split->context_tokens = splits[i].context_tokens;
-    split->blocks = blocks;
-    if (blocks == 0) {
-      status = dispatch_prepare(device, KERNEL_one_pass, geometry, 1, &split->first);
+    split->blocks = layout->blocks;
+    if (layout->blocks == 0) {
+      status = dispatch_prepare(device, KERNEL_one_pass, geometry, layout, &split->first);
     } else {
-      status = dispatch_prepare(device, KERNEL_partial, geometry, blocks, &split->first);
-      if (status == PAGEDRT_OK) status = dispatch_prepare(device, KERNEL_reduce, geometry, blocks, &split->reduce);
+      status = dispatch_prepare(device, KERNEL_partial, geometry, layout, &split->first);
+      if (status == PAGEDRT_OK) status = dispatch_prepare(device, KERNEL_reduce, geometry, layout, &split->reduce);
     }
   }
   return status;

@@ -49,13 +49,18 @@ static bool held_here(const pagedrt_scratch *scratch) {
 
 static bool same_spec(const pagedrt_scratch_spec *a, const pagedrt_scratch_spec *b) {
   return a->query_heads == b->query_heads && a->kv_heads == b->kv_heads && a->blocks == b->blocks &&
-         a->head_dim == b->head_dim && a->page_size == b->page_size && a->scale_bits == b->scale_bits && a->dtype == b->dtype;
+         a->head_dim == b->head_dim && a->page_size == b->page_size && a->scale_bits == b->scale_bits && a->dtype == b->dtype &&
+         a->heads == b->heads && a->simdgroups == b->simdgroups;
 }
 
 static pagedrt_geometry geometry_of(const pagedrt_scratch_spec *spec) {
   pagedrt_geometry geometry = {spec->query_heads, spec->kv_heads, spec->head_dim, spec->page_size, spec->dtype, 0};
   memcpy(&geometry.scale, &spec->scale_bits, sizeof geometry.scale);
   return geometry;
+}
+
+static pagedrt_layout layout_of(const pagedrt_scratch_spec *spec) {
+  return (pagedrt_layout){spec->blocks, spec->heads, spec->simdgroups};
 }
 
 static void replace_state(pagedrt_scratch *scratch, const pagedrt_slice slices[3]) {
@@ -78,15 +83,16 @@ pagedrt_status scratch_prepare(pagedrt_scratch *scratch, const pagedrt_scratch_s
   /* A former stream's open calls hold the old memory: let them run. */
   order_pending(&scratch->last, stream);
   pagedrt_geometry geometry = geometry_of(spec);
+  pagedrt_layout layout = layout_of(spec);
   pagedrt_dispatch partial, reduce;
-  pagedrt_status status = dispatch_prepare(scratch->device, KERNEL_partial, &geometry, spec->blocks, &partial);
-  if (status == PAGEDRT_OK) status = dispatch_prepare(scratch->device, KERNEL_reduce, &geometry, spec->blocks, &reduce);
+  pagedrt_status status = dispatch_prepare(scratch->device, KERNEL_partial, &geometry, &layout, &partial);
+  if (status == PAGEDRT_OK) status = dispatch_prepare(scratch->device, KERNEL_reduce, &geometry, &layout, &reduce);
   if (status != PAGEDRT_OK) return status;
-  scratch_layout layout = scratch_lay_out(spec->query_heads, spec->blocks, spec->head_dim);
+  scratch_layout places = scratch_lay_out(spec->query_heads, spec->blocks, spec->head_dim);
   pagedrt_buffer *memory = NULL;
-  status = buffer_new(scratch->device, layout.length, &memory);
+  status = buffer_new(scratch->device, places.length, &memory);
   if (status != PAGEDRT_OK) return status;
-  replace_state(scratch, (pagedrt_slice[3]){{memory, 0}, {memory, layout.sums}, {memory, layout.maximums}});
+  replace_state(scratch, (pagedrt_slice[3]){{memory, 0}, {memory, places.sums}, {memory, places.maximums}});
   object_release(memory);
   replace_output(scratch, (pagedrt_slice){NULL, 0});
   scratch->partial = partial;
@@ -252,7 +258,8 @@ static pagedrt_status check_spec(const pagedrt_scratch_spec *spec, const pagedrt
   pagedrt_status status = check_geometry(&geometry);
   if (status != PAGEDRT_OK) return status;
   if (spec->blocks == 0) return error_set(PAGEDRT_INVALID_INPUT, "blocks: 0, expected 1 to %d", PAGEDRT_MAX_BLOCKS);
-  status = check_blocks(&geometry, spec->blocks);
+  pagedrt_layout layout = layout_of(spec);
+  status = check_layout(&geometry, &layout);
   if (status != PAGEDRT_OK) return status;
   const char *expected = NULL;
   pagedrt_partial_function(spec->head_dim, spec->dtype, &expected);

@@ -32,8 +32,11 @@ cdef extern from "pagedrt.h" nogil:
     pagedrt_status pagedrt_stream_create(pagedrt_device *device, pagedrt_stream **stream)
     pagedrt_status pagedrt_stream_synchronize(pagedrt_stream *stream)
     void pagedrt_stream_destroy(pagedrt_stream *stream)
-    pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry, uint32_t blocks,
-                                           const pagedrt_call *call, pagedrt_scratch *scratch, pagedrt_stream *stream)
+    ctypedef struct pagedrt_layout:
+        uint32_t blocks, heads, simdgroups
+    pagedrt_status pagedrt_paged_attention(pagedrt_device *device, const pagedrt_geometry *geometry,
+                                           const pagedrt_layout *layout, const pagedrt_call *call,
+                                           pagedrt_scratch *scratch, pagedrt_stream *stream)
 
 
 cdef int check(pagedrt_status status) except -1:
@@ -63,6 +66,7 @@ cdef class Attention:
             float scale, uint32_t blocks):
         cdef pagedrt_geometry geometry
         cdef pagedrt_call call
+        cdef pagedrt_layout layout = [blocks, 0, 0]
         cdef pagedrt_status status
         geometry.query_heads = queries.shape[1]
         geometry.kv_heads = key_pages.shape[0]
@@ -80,7 +84,7 @@ cdef class Attention:
         call.page_table_length = page_table.size
         call.context_tokens = context_tokens
         with nogil:
-            status = pagedrt_paged_attention(self.device, &geometry, blocks, &call, self.scratch, self.stream)
+            status = pagedrt_paged_attention(self.device, &geometry, &layout, &call, self.scratch, self.stream)
             if status == PAGEDRT_OK:
                 status = pagedrt_stream_synchronize(self.stream)
         check(status)

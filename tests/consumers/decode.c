@@ -59,11 +59,11 @@ int main(int count, char **arguments) {
     .page_capacity = problem.page_capacity, .page_table_length = problem.page_table_length,
     .context_tokens = problem.context_tokens};
 
-  check(pagedrt_paged_attention(device, &geometry, problem.blocks, &call, NULL, NULL));
+  check(pagedrt_paged_attention(device, &geometry, &(pagedrt_layout){problem.blocks, 0, 0}, &call, NULL, NULL));
   fwrite(call.out, 1, query_bytes, output);
   memset(call.out, 0xFF, query_bytes);
 
-  const pagedrt_split split = {problem.context_tokens, problem.blocks};
+  const pagedrt_split split = {problem.context_tokens, {problem.blocks, 0, 0}};
   pagedrt_plan *plan = NULL;
   pagedrt_stream *stream = NULL;
   check(pagedrt_plan_create(device, &geometry, &split, 1, &plan));

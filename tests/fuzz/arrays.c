@@ -28,11 +28,15 @@ pagedrt_geometry choose_geometry(session *s) {
   return g;
 }
 
-uint32_t choose_blocks(session *s) {
+pagedrt_layout choose_layout(session *s) {
   input *in = &s->in;
-  uint32_t few = below(in, 12);
-  if (odd_one(in)) return below(in, 1026);
-  return or_any(in, few);
+  pagedrt_layout layout = {.blocks = below(in, 12)};
+  layout.blocks = odd_one(in) ? below(in, 1026) : or_any(in, layout.blocks);
+  if (odd_one(in)) {
+    layout.heads = or_any(in, below(in, 9));
+    layout.simdgroups = or_any(in, below(in, 3));
+  }
+  return layout;
 }
 
 static void choose_lengths(attempt *a) {
@@ -112,7 +116,7 @@ static bool writable_here(const void *pointer) {
 /* The call may be made if what it asks for, were it legal, fits in memory and ends soon. */
 static bool affordable(const session *s, const attempt *a) {
   const pagedrt_geometry *g = &a->geometry;
-  if (g->query_heads > MOST_ROWS || (uint64_t)g->query_heads * (a->blocks <= 1024 ? a->blocks : 0) > MOST_ROWS) return false;
+  if (g->query_heads > MOST_ROWS || (uint64_t)g->query_heads * (a->layout.blocks <= 1024 ? a->layout.blocks : 0) > MOST_ROWS) return false;
   for (int i = 0; i < 6; i++) {
     if (a->lengths[i] > ROOM && a->lengths[i] <= s->max_buffer_length) return false;
   }

@@ -6,14 +6,14 @@
 
 typedef struct attempt {
   pagedrt_geometry geometry;
-  uint32_t blocks;
+  pagedrt_layout layout;
   pagedrt_call call;
   unsigned __int128 lengths[6]; /* in the order of pagedrt_call's pointers */
   bool out_is_own;              /* nothing else lies in out */
 } attempt;
 
 pagedrt_geometry choose_geometry(session *s);
-uint32_t choose_blocks(session *s);
+pagedrt_layout choose_layout(session *s);
 /* Numbers, arrays and contents for a geometry. False where a legal call would take too long or too much. */
 bool choose_call(session *s, attempt *a, bool device_memory);
 /* After a call that waited: an accepted one had legal contents and wrote out, a refused one left it alone. */

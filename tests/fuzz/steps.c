@@ -14,14 +14,14 @@ static pagedrt_scratch *scratch_or_null(session *s) {
 }
 
 void step_call(session *s) {
-  attempt a = {.geometry = choose_geometry(s), .blocks = choose_blocks(s)};
+  attempt a = {.geometry = choose_geometry(s), .layout = choose_layout(s)};
   if (!choose_call(s, &a, false)) return;
   uint8_t how = take(&s->in);
   pagedrt_stream *stream = how % 4 == 1 ? stream_or_null(s) : NULL;
   pagedrt_scratch *scratch = how % 8 >= 4 ? scratch_or_null(s) : NULL;
-  bool no_geometry = how == 255, no_call = how == 254;
+  bool no_geometry = how == 255, no_call = how == 254, no_layout = how == 253;
   for (int times = 1 + how / 64; times > 0; times--) {
-    pagedrt_status status = expect_told(pagedrt_paged_attention(s->device, no_geometry ? NULL : &a.geometry, a.blocks,
+    pagedrt_status status = expect_told(pagedrt_paged_attention(s->device, no_geometry ? NULL : &a.geometry, no_layout ? NULL : &a.layout,
                                                                 no_call ? NULL : &a.call, scratch, stream));
     if (stream != NULL) continue;
     check_outcome(&a, status);
@@ -36,8 +36,9 @@ void step_plan(session *s) {
   attempt a = {.geometry = choose_geometry(s)};
   for (uint32_t i = 0; i < count; i++) {
     limit += 1 + below(in, 400);
-    splits[i] = (pagedrt_split){or_any(in, i + 1 == count ? limit + 700 : limit), choose_blocks(s)};
-    if (splits[i].blocks <= 1024 && splits[i].blocks > a.blocks) a.blocks = splits[i].blocks;
+    splits[i] = (pagedrt_split){or_any(in, i + 1 == count ? limit + 700 : limit), choose_layout(s)};
+    uint32_t blocks = splits[i].layout.blocks;
+    if (blocks <= 1024 && blocks > a.layout.blocks) a.layout.blocks = blocks;
   }
   if (!choose_call(s, &a, true)) return;
   bool nowhere = odd_one(in), none = odd_one(in);
@@ -106,9 +107,9 @@ static void scratch_verb(session *s, pagedrt_scratch *scratch, pagedrt_scratch_s
 void step_scratch(session *s) {
   input *in = &s->in;
   pagedrt_scratch *scratch = odd_one(in) ? NULL : scratch_or_null(s);
-  attempt a = {.geometry = choose_geometry(s), .blocks = 1 + below(in, 8)};
-  pagedrt_scratch_spec spec = {a.geometry.query_heads, a.geometry.kv_heads, or_any(in, a.blocks), a.geometry.head_dim,
-                               a.geometry.page_size,   0,                   a.geometry.dtype};
+  attempt a = {.geometry = choose_geometry(s), .layout = {.blocks = 1 + below(in, 8)}};
+  pagedrt_scratch_spec spec = {a.geometry.query_heads, a.geometry.kv_heads, or_any(in, a.layout.blocks), a.geometry.head_dim,
+                               a.geometry.page_size, 0, a.geometry.dtype, or_any(in, 0), or_any(in, 0)};
   memcpy(&spec.scale_bits, &a.geometry.scale, 4);
   bool large = (uint64_t)spec.query_heads * (spec.blocks <= 1024 ? spec.blocks : 1) > 1 << 13;
   if (large || !choose_call(s, &a, false)) return;
@@ -120,7 +121,7 @@ void step_scratch(session *s) {
   }
   bool waits = take(in) % 2 == 0;
   pagedrt_status status =
-      expect_told(pagedrt_paged_attention(s->device, &a.geometry, a.blocks, &a.call, scratch, waits ? NULL : stream_or_null(s)));
+      expect_told(pagedrt_paged_attention(s->device, &a.geometry, &a.layout, &a.call, scratch, waits ? NULL : stream_or_null(s)));
   if (waits) check_outcome(&a, status);
 }
 
@@ -175,9 +176,9 @@ void step_device(session *s) {
   if (choose_call(s, &a, false)) {
     /* handles of one device in calls of another */
     pagedrt_stream *stream = take(in) % 2 == 0 ? stream_or_null(s) : NULL;
-    expect_told(pagedrt_paged_attention(device, &a.geometry, 0, &a.call, take(in) % 2 == 0 ? scratch_or_null(s) : NULL, stream));
+    expect_told(pagedrt_paged_attention(device, &a.geometry, NULL, &a.call, take(in) % 2 == 0 ? scratch_or_null(s) : NULL, stream));
     expect_told(pagedrt_device_close(device));
-    EXPECT(pagedrt_paged_attention(device, &a.geometry, 0, &a.call, NULL, NULL) != PAGEDRT_OK, "a closed device ran");
+    EXPECT(pagedrt_paged_attention(device, &a.geometry, NULL, &a.call, NULL, NULL) != PAGEDRT_OK, "a closed device ran");
   }
   s->device = first;
   pagedrt_device_destroy(device);
@@ -199,8 +200,8 @@ void step_nothing(session *s) {
   expect_told(pagedrt_buffer_wrap(NULL, NULL, 1, true, NULL));
   expect_told(pagedrt_stream_create(NULL, NULL));
   expect_told(pagedrt_stream_close(NULL));
-  expect_told(pagedrt_paged_attention(NULL, &geometry, 0, &call, NULL, NULL));
-  expect_told(pagedrt_paged_attention(s->device, NULL, 0, NULL, NULL, NULL));
+  expect_told(pagedrt_paged_attention(NULL, &geometry, NULL, &call, NULL, NULL));
+  expect_told(pagedrt_paged_attention(s->device, NULL, NULL, NULL, NULL, NULL));
   expect_told(pagedrt_plan_create(s->device, NULL, NULL, 0, NULL));
   expect_told(pagedrt_plan_run(NULL, NULL, NULL));
   expect_told(pagedrt_plan_close(NULL));

@@ -63,8 +63,8 @@ int main(void) {
   arrays a;
   CHECK(pagedrt_device_create(NULL, 0, &device));
   CHECK(pagedrt_stream_create(device, &stream));
-  CHECK(pagedrt_plan_create(device, &geometry, &(pagedrt_split){TOKENS, 0}, 1, &one_pass));
-  CHECK(pagedrt_plan_create(device, &geometry, &(pagedrt_split){TOKENS, 8}, 1, &two_pass));
+  CHECK(pagedrt_plan_create(device, &geometry, &(pagedrt_split){TOKENS, {0, 0, 0}}, 1, &one_pass));
+  CHECK(pagedrt_plan_create(device, &geometry, &(pagedrt_split){TOKENS, {8, 0, 0}}, 1, &two_pass));
   arrays_make(device, &a, 0);
   /* The counter counts: else a silent hook would pass. */
   atomic_store(&counting, true);

@@ -25,15 +25,15 @@ static void plan_run(state *s) {
 }
 
 static void one_shot(state *s) {
-  CHECK(pagedrt_paged_attention(s->device, &geometry, 4, &s->owned.call, NULL, NULL));
+  CHECK(pagedrt_paged_attention(s->device, &geometry, &(pagedrt_layout){4, 0, 0}, &s->owned.call, NULL, NULL));
 }
 
 static void foreign_one_shot(state *s) {
-  CHECK(pagedrt_paged_attention(s->device, &geometry, 0, &s->foreign, NULL, NULL));
+  CHECK(pagedrt_paged_attention(s->device, &geometry, NULL, &s->foreign, NULL, NULL));
 }
 
 static void foreign_on_a_stream(state *s) {
-  CHECK(pagedrt_paged_attention(s->device, &geometry, 4, &s->foreign, NULL, s->stream));
+  CHECK(pagedrt_paged_attention(s->device, &geometry, &(pagedrt_layout){4, 0, 0}, &s->foreign, NULL, s->stream));
 }
 
 static void failing_call(state *s) {
@@ -50,10 +50,10 @@ static void handles(state *s) {
   pagedrt_buffer *buffer;
   CHECK(pagedrt_stream_create(s->device, &stream));
   CHECK(pagedrt_scratch_create(s->device, &scratch));
-  CHECK(pagedrt_plan_create(s->device, &geometry, &(pagedrt_split){TOKENS, 8}, 1, &plan));
+  CHECK(pagedrt_plan_create(s->device, &geometry, &(pagedrt_split){TOKENS, {8, 0, 0}}, 1, &plan));
   CHECK(pagedrt_buffer_create(s->device, 1 << 16, &buffer));
   CHECK(pagedrt_plan_run(plan, &s->owned.call, stream));
-  CHECK(pagedrt_paged_attention(s->device, &geometry, 8, &s->owned.call, scratch, stream));
+  CHECK(pagedrt_paged_attention(s->device, &geometry, &(pagedrt_layout){8, 0, 0}, &s->owned.call, scratch, stream));
   pagedrt_buffer_destroy(buffer);
   pagedrt_plan_destroy(plan);
   pagedrt_scratch_destroy(scratch);
@@ -66,7 +66,7 @@ static void devices(state *s) {
   arrays a;
   CHECK(pagedrt_device_create(NULL, 1, &device));
   arrays_make(device, &a, 0);
-  CHECK(pagedrt_paged_attention(device, &geometry, 4, &a.call, NULL, NULL));
+  CHECK(pagedrt_paged_attention(device, &geometry, &(pagedrt_layout){4, 0, 0}, &a.call, NULL, NULL));
   CHECK(pagedrt_device_close(device));
   arrays_destroy(&a);
   pagedrt_device_destroy(device);
@@ -88,7 +88,7 @@ int main(void) {
   state s;
   CHECK(pagedrt_device_create(NULL, 0, &s.device));
   CHECK(pagedrt_stream_create(s.device, &s.stream));
-  CHECK(pagedrt_plan_create(s.device, &geometry, &(pagedrt_split){TOKENS, 8}, 1, &s.plan));
+  CHECK(pagedrt_plan_create(s.device, &geometry, &(pagedrt_split){TOKENS, {8, 0, 0}}, 1, &s.plan));
   arrays_make(s.device, &s.owned, 0);
   s.foreign = s.owned.call;
   void *queries = malloc(sizeof(float) * QUERY_HEADS * HEAD_DIM), *out = malloc(sizeof(float) * QUERY_HEADS * HEAD_DIM);

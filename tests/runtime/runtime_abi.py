@@ -92,8 +92,16 @@ class Call(Structure):
     ]
 
 
+class Layout(Structure):
+    _fields_ = [("blocks", c_uint32), ("heads", c_uint32), ("simdgroups", c_uint32)]
+
+
 class Split(Structure):
-    _fields_ = [("context_tokens", c_uint32), ("blocks", c_uint32)]
+    _anonymous_ = ("layout",)
+    _fields_ = [("context_tokens", c_uint32), ("layout", Layout)]
+
+    def __init__(self, context_tokens, *layout):
+        super().__init__(context_tokens, Layout(*layout))
 
 
 class Spec(Structure):
@@ -105,6 +113,8 @@ class Spec(Structure):
         ("page_size", c_uint32),
         ("scale_bits", c_uint32),
         ("dtype", c_int),
+        ("heads", c_uint32),
+        ("simdgroups", c_uint32),
     ]
 
 
@@ -156,7 +166,7 @@ SIGNATURES = {
     "stream_drain": (c_int, HANDLE),
     "stream_close": (c_int, HANDLE),
     "stream_destroy": (None, HANDLE),
-    "paged_attention": (c_int, HANDLE, POINTER(Geometry), c_uint32, POINTER(Call), HANDLE, HANDLE),
+    "paged_attention": (c_int, HANDLE, POINTER(Geometry), POINTER(Layout), POINTER(Call), HANDLE, HANDLE),
     "plan_create": (c_int, HANDLE, POINTER(Geometry), POINTER(Split), c_uint32, POINTER(HANDLE)),
     "plan_run": (c_int, HANDLE, POINTER(Call), HANDLE),
     "plan_close": (c_int, HANDLE),

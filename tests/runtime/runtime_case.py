@@ -3,7 +3,7 @@
 import ctypes
 
 import numpy as np
-from runtime_abi import FLOAT16, FLOAT32, Call, Geometry, pagedrt
+from runtime_abi import FLOAT16, FLOAT32, Call, Geometry, Layout, pagedrt
 
 DTYPES = {FLOAT32: np.dtype(np.float32), FLOAT16: np.dtype(np.float16)}
 
@@ -82,10 +82,10 @@ class Case:
     def assert_untouched(self):
         assert np.isnan(self.out).all()
 
-    def run(self, blocks=0, *, scratch=None, stream=None, **changed) -> int:
+    def run(self, *layout, scratch=None, stream=None, **changed) -> int:
         call = self.call(**changed)
         return pagedrt.paged_attention(
-            self.device, ctypes.byref(self.geometry), blocks, ctypes.byref(call), scratch, stream
+            self.device, ctypes.byref(self.geometry), ctypes.byref(Layout(*layout)), ctypes.byref(call), scratch, stream
         )
 
     def release(self):

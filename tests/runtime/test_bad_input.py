@@ -32,7 +32,7 @@ GEOMETRIES = [
 def test_geometry(device, make_case, changed, message):
     case = make_case()
     geometry = geometry_of(case, **changed)
-    assert pagedrt.paged_attention(device, byref(geometry), 0, byref(case.call()), None, None) == INVALID_INPUT
+    assert pagedrt.paged_attention(device, byref(geometry), None, byref(case.call()), None, None) == INVALID_INPUT
     assert pagedrt.error().startswith(message)
     assert "expected" in pagedrt.error()
     case.assert_untouched()
@@ -66,7 +66,7 @@ def test_call(device, make_case, changed, message, planned):
         assert pagedrt.plan_run(plan, byref(call), None) == INVALID_INPUT
         pagedrt.plan_destroy(plan)
     else:
-        assert pagedrt.paged_attention(device, byref(case.geometry), 0, byref(call), None, None) == INVALID_INPUT
+        assert pagedrt.paged_attention(device, byref(case.geometry), None, byref(call), None, None) == INVALID_INPUT
     assert pagedrt.error().startswith(message)
     assert "expected" in pagedrt.error()
     case.assert_untouched()
@@ -96,7 +96,7 @@ def test_more_bytes_than_addresses(device, make_case):
     case = make_case()
     geometry = geometry_of(case, query_heads=2**31, kv_heads=2**31, page_size=2**31)
     call = case.call(page_capacity=2**31)
-    assert pagedrt.paged_attention(device, byref(geometry), 0, byref(call), None, None) == INVALID_INPUT
+    assert pagedrt.paged_attention(device, byref(geometry), None, byref(call), None, None) == INVALID_INPUT
     assert pagedrt.error().startswith("key_pages: ")
 
 
@@ -140,6 +140,39 @@ def test_two_pass_limits(device, make_case, options, blocks, message):
     case.assert_right()
 
 
+LAYOUTS = [
+    ((0, 3, 1), "heads: 3, expected 0, 1, 2, 4 or 8"),
+    ((4, 16, 1), "heads: 16, expected 0, 1, 2, 4 or 8"),
+    ((0, 4, 1), "heads: 4, expected less than twice the 2 query heads a KV head"),
+    (
+        (0, 1, 2),
+        "simdgroups: 2 of 1 heads each, expected fewer or 0: a threadgroup of pagedrt_sdpa_one_pass_hd64_f32 may",
+    ),
+    ((4, 2, 2**32 - 1), "simdgroups: 4294967295 of 2 heads each"),
+]
+
+
+@pytest.mark.parametrize(("layout", "message"), LAYOUTS)
+def test_layouts(device, make_case, layout, message):
+    """On width 1 a threadgroup is one thread; tests/simulator has the other limits."""
+    case = make_case()
+    assert case.run(*layout) == INVALID_INPUT
+    assert pagedrt.error().startswith(message)
+    case.assert_untouched()
+    plan = ctypes.c_void_p()
+    splits = (Split * 1)(Split(64, *layout))
+    assert pagedrt.plan_create(device, byref(case.geometry), splits, 1, byref(plan)) == INVALID_INPUT
+    assert pagedrt.error().startswith(message)
+
+
+@pytest.mark.parametrize("blocks", [0, 4])
+@pytest.mark.parametrize("heads", [0, 1, 2])
+def test_legal_layouts(make_case, blocks, heads):
+    case = make_case()
+    assert case.run(blocks, heads, 1) == OK
+    case.assert_right()
+
+
 SPLITS = [([], "splits: none"), ([(0, 0)], "splits[0]"), ([(5, 0), (5, 1)], "splits[1]"), ([(5, 1025)], "blocks: 1025")]
 
 
@@ -162,7 +195,7 @@ def test_a_context_beyond_the_plan(device, make_case):
 def test_objects_of_another_device(device, make_case, stream, scratch):
     other = pagedrt.make("device_create", None, 0)
     case = make_case()
-    arguments = (byref(case.geometry), 4, byref(case.call()))
+    arguments = (byref(case.geometry), None, byref(case.call()))
     assert pagedrt.paged_attention(other, *arguments, scratch, None) == INVALID_INPUT
     assert pagedrt.error().startswith("scratch: of another device")
     assert pagedrt.paged_attention(other, *arguments, None, stream) == INVALID_INPUT
@@ -214,7 +247,7 @@ NULL_HANDLES = [
     ("stream_synchronize", (None,), "stream: NULL"),
     ("stream_drain", (None,), "stream: NULL"),
     ("stream_close", (None,), "stream: NULL"),
-    ("paged_attention", (None, None, 0, None, None, None), "device: NULL"),
+    ("paged_attention", (None, None, None, None, None, None), "device: NULL"),
     ("plan_create", (None, None, None, 0, None), "device: NULL"),
     ("plan_run", (None, None, None), "plan: NULL"),
     ("plan_close", (None,), "plan: NULL"),
@@ -244,7 +277,7 @@ def test_null_places(device, scratch):
         ("buffer_create", (device, 1, None), "buffer: NULL"),
         ("stream_create", (device, None), "stream: NULL"),
         ("scratch_create", (device, None), "scratch: NULL"),
-        ("paged_attention", (device, None, 0, None, None, None), "geometry: NULL"),
+        ("paged_attention", (device, None, None, None, None, None), "geometry: NULL"),
         ("plan_create", (device, None, None, 0, None), "geometry: NULL"),
         ("micro_run", (device, b"pagedrt_micro_read", None), "launch: NULL"),
         ("micro_run", (device, None, byref(MicroLaunch())), "kernel: NULL"),

@@ -17,22 +17,22 @@ static void run_plan(const arrays *a, pagedrt_stream *stream) {
 }
 
 static void run_scratch(const arrays *a, pagedrt_stream *stream) {
-  CHECK(pagedrt_paged_attention(device, &geometry, 8, &a->call, scratch, stream));
+  CHECK(pagedrt_paged_attention(device, &geometry, &(pagedrt_layout){8, 0, 0}, &a->call, scratch, stream));
 }
 
 static void run_own(const arrays *a, pagedrt_stream *stream) {
-  CHECK(pagedrt_paged_attention(device, &geometry, 4, &a->call, NULL, stream));
+  CHECK(pagedrt_paged_attention(device, &geometry, &(pagedrt_layout){4, 0, 0}, &a->call, NULL, stream));
 }
 
 static void run_one_pass(const arrays *a, pagedrt_stream *stream) {
-  CHECK(pagedrt_paged_attention(device, &geometry, 0, &a->call, NULL, stream));
+  CHECK(pagedrt_paged_attention(device, &geometry, NULL, &a->call, NULL, stream));
 }
 
 static void run_foreign(const arrays *a, pagedrt_stream *stream) {
   float out[QUERY_HEADS * HEAD_DIM];
   pagedrt_call call = a->call;
   call.out = out;
-  CHECK(pagedrt_paged_attention(device, &geometry, 8, &call, scratch, stream));
+  CHECK(pagedrt_paged_attention(device, &geometry, &(pagedrt_layout){8, 0, 0}, &call, scratch, stream));
   if (stream != NULL) CHECK(pagedrt_stream_synchronize(stream));
   memcpy(a->call.out, out, sizeof out);
 }
@@ -70,7 +70,7 @@ int main(int count, char **values) {
   pthread_t threads[THREADS];
   CHECK(pagedrt_device_create(NULL, 0, &device));
   CHECK(pagedrt_scratch_create(device, &scratch));
-  CHECK(pagedrt_plan_create(device, &geometry, &(pagedrt_split){TOKENS, 8}, 1, &plan));
+  CHECK(pagedrt_plan_create(device, &geometry, &(pagedrt_split){TOKENS, {8, 0, 0}}, 1, &plan));
   pagedrt_stats stats;
   for (size_t i = 0; i < THREADS; i++) {
     if (pthread_create(&threads[i], NULL, work, (void *)i) != 0) abort();
