@@ -13,7 +13,7 @@ TWO_PASS_GROUP_FACTOR = 32  # query heads a KV head
 MAX_BLOCKS = 1024
 HEADS = (1, 2, 4, 8)  # a SIMD-group
 THREADGROUP_MEMORY = 32768  # bytes
-LANE_ROWS = 1024  # that a lane of the partial kernel may add up without compensation: see docs/numerics.md
+LANE_ROWS = 1024  # that a lane of the partial kernel may add up without compensation
 
 # On cores a split costs a pass over its partials, not a launch: a block has this many tokens, and there are
 # as few blocks as keep this many threadgroups for the cores to share.

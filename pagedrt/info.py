@@ -23,6 +23,7 @@ def print_info():
                 for name, value in device.info.items():
                     unit = " bytes" if name in BYTES else ""
                     print(f"  {name:<18} {value}{unit}")
+                print(f"  {'tuning':<18} {device.tuning or 'none'}")
         except pagedrt.DeviceError as error:
             print(f"  does not work here: {error}")
     print("limits")
