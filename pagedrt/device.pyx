@@ -103,7 +103,7 @@ cdef class Device:
         self.max_buffer_length = info.max_buffer_length
         self.memory_page = info.memory_page
         self.cores = os.cpu_count() or 1
-        self.tuning, self.table = for_device(tuning, self.info)
+        self.tuning, self.table = for_device(tuning, self.info | {"cores": self.cores})
 
     def __dealloc__(self):
         if self.handle != NULL:
@@ -154,7 +154,6 @@ cdef class Device:
             "simd_width": info.simd_width,
             "max_threads": info.max_threads,
             "worker_threads": info.worker_threads,
-            "cores": self.cores,
             "max_buffer_length": info.max_buffer_length,
             "working_set": info.working_set,
             "memory_page": info.memory_page,

@@ -36,7 +36,7 @@ def run(family, seconds, path, shapes):
     with pagedrt.Device(family, tuning=False) as device:
         if device.family == "simulator":
             validation.refuse("family", "simulator", "cpu or metal: the simulator's times say nothing")
-        info = device.info
+        info = device.info | {"cores": device.cores}
         if not path:
             path = tuning.default_path(info)
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ CHOICE = heuristics.Choice._fields
 
 
 def identity(info):
-    """What must agree between a table's device and the one that loads it; info is device.info."""
+    """What must agree between a table's device and the one that loads it; info is device.info with device.cores."""
     names = ("family", "name", "instruction_set", "simd_width", "cores")
     return {name: info[name] for name in names}
 

@@ -32,7 +32,7 @@ def config(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def info():
     with pagedrt.Device("cpu", tuning=False) as device:
-        return device.info
+        return device.info | {"cores": device.cores}
 
 
 def write(path, info, *rows, **changed):
