@@ -97,7 +97,6 @@ class Layout(Structure):
 
 
 class Split(Structure):
-    _anonymous_ = ("layout",)
     _fields_ = [("context_tokens", c_uint32), ("layout", Layout)]
 
     def __init__(self, context_tokens, *layout):
