@@ -38,7 +38,7 @@ def run(family, seconds, path, shapes):
             validation.refuse("family", "simulator", "cpu or metal: the simulator's times say nothing")
         info = device.info | {"cores": device.cores}
         if not path:
-            path = tuning.default_path(info)
+            path = Path(tuning.default_path(info))
             path.parent.mkdir(parents=True, exist_ok=True)
         cells = [(*one, tokens, dtype) for one in shapes for dtype in dtypes for tokens in CONTEXTS]
         progress = Progress(len(cells))

@@ -24,9 +24,10 @@ def identity(info):
 
 def default_path(info):
     """Where a device finds its table: one file a device in the user's configuration folder."""
-    folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     name = "-".join(str(part) for part in identity(info).values() if part != "")
-    return folder / "pagedrt" / f"tuning-{re.sub(r'[^A-Za-z0-9.]+', '-', name)}.json"
+    # os.path: pathlib interns names, and a device is made often enough for that to show in its memory
+    return os.path.join(folder, "pagedrt", f"tuning-{re.sub(r'[^A-Za-z0-9.]+', '-', name)}.json")
 
 
 def save(path, info, rows):
@@ -114,7 +115,7 @@ def for_device(asked, info):
         return path, load(path, info)
     try:
         path = default_path(info)
-        return (str(path), load(path, info)) if path.exists() else (None, {})
-    except (InvalidInputError, OSError, RuntimeError) as error:  # RuntimeError: no home folder
+        return (path, load(path, info)) if os.path.exists(path) else (None, {})
+    except (InvalidInputError, OSError) as error:
         warnings.warn(f"no tuning table is used: {error}", RuntimeWarning, stacklevel=2)
         return None, {}

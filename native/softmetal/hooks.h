@@ -19,6 +19,7 @@ const char *softmetal_hook_instruction_set(void);
 uint64_t softmetal_hook_max_buffer_length(void);
 uint32_t softmetal_hook_max_threads(void);
 uint64_t softmetal_hook_seed(void);
+uint32_t softmetal_hook_pipeline_milliseconds(void);
 /* The newest macOS where nothing was set. */
 uint32_t softmetal_hook_macos(void);
 /* "" where nothing was set. */

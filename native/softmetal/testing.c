@@ -9,7 +9,7 @@ bool softmetal_hook_counting;
 
 static char instruction_set[16];
 static uint64_t max_buffer_length, seed, calls, failing_call;
-static uint32_t max_threads, macos;
+static uint32_t max_threads, macos, pipeline_milliseconds;
 static const char *compile_log;
 static int64_t failure_code = 1; /* MTLCommandBufferErrorInternal */
 
@@ -51,6 +51,14 @@ void softmetal_testing_set_compile_log(const char *log) {
 
 const char *softmetal_hook_compile_log(void) {
   return compile_log != NULL ? compile_log : "";
+}
+
+void softmetal_testing_set_pipeline_milliseconds(uint32_t milliseconds) {
+  __atomic_store_n(&pipeline_milliseconds, milliseconds, __ATOMIC_RELAXED);
+}
+
+uint32_t softmetal_hook_pipeline_milliseconds(void) {
+  return __atomic_load_n(&pipeline_milliseconds, __ATOMIC_RELAXED);
 }
 
 void softmetal_testing_set_seed(uint64_t value) {

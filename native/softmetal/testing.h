@@ -23,6 +23,8 @@ SOFTMETAL_TESTING void softmetal_testing_set_max_threads(uint32_t threads);
 SOFTMETAL_TESTING void softmetal_testing_set_macos(uint32_t version);
 /* What the compiler says where compiling a library is the call that fails; NULL: nothing. Not copied. */
 SOFTMETAL_TESTING void softmetal_testing_set_compile_log(const char *log);
+/* What making a pipeline takes at least; 0: nothing. Holds at once. */
+SOFTMETAL_TESTING void softmetal_testing_set_pipeline_milliseconds(uint32_t milliseconds);
 /* Runs threadgroups in an order of the seed's; 0: in grid order. */
 SOFTMETAL_TESTING void softmetal_testing_set_seed(uint64_t seed);
 

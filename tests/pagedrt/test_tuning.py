@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_a_table_changes_what_runs(tmp_path, info):
 
 
 def test_the_devices_own_table_is_found(info):
-    path = write(tuning.default_path(info), info, FIRST)
+    path = write(Path(tuning.default_path(info)), info, FIRST)
     with pagedrt.Device("cpu", threads=1) as device:
         assert device.tuning == str(path)
         assert paths(device, SHORT)["two_pass"] == 2
@@ -81,9 +82,9 @@ def test_the_devices_own_table_is_found(info):
 
 
 def test_files_of_devices_differ(info):
-    names = {tuning.default_path(info | changed).name for changed in ({}, {"cores": 999}, {"name": "other"})}
+    names = {tuning.default_path(info | changed) for changed in ({}, {"cores": 999}, {"name": "other"})}
     assert len(names) == 3
-    assert all(re.fullmatch(r"tuning-[A-Za-z0-9.-]+\.json", name) for name in names)
+    assert all(re.fullmatch(r"tuning-[A-Za-z0-9.-]+\.json", Path(name).name) for name in names)
 
 
 BAD = {
@@ -111,7 +112,7 @@ def test_bad_tables(tmp_path, info, changed, message):
         pagedrt.Device("cpu", tuning=path)
     assert str(caught.value).startswith(f"tuning: got {path}: ")
     path.parent.joinpath("pagedrt").mkdir()
-    path.rename(tuning.default_path(info))
+    path.rename(Path(tuning.default_path(info)))
     with pytest.warns(RuntimeWarning, match="no tuning table is used: ") as warned:
         device = pagedrt.Device("cpu")
     assert len(warned) == 1
@@ -172,7 +173,7 @@ def tune(*options):
 def test_tuning_a_device(info):
     """The command writes a table that covers its shape and that this device then finds; other shapes stay."""
     other = FIRST | {"seconds": 1.0, "baseline_seconds": 1.0}
-    path = write(tuning.default_path(info), info, other)
+    path = write(Path(tuning.default_path(info)), info, other)
     result = tune("--family", "cpu", "--seconds", "0", "--shape", "2/1/32")
     assert result.returncode == 0, result.stderr
     assert f"written: {path}" in result.stdout

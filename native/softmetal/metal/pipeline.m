@@ -1,6 +1,7 @@
 #include "metal/pipeline.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "hooks.h"
 #include "metal/errors.h"
@@ -33,6 +34,8 @@ static BOOL refuse(SoftmetalDevice *device, id<MTLFunction> given, NSError **err
 
 SoftmetalPipeline *softmetal_pipeline_new(SoftmetalDevice *device, id<MTLFunction> given, NSError **error) {
   if (refuse(device, given, error)) return nil;
+  uint32_t milliseconds = softmetal_hook_pipeline_milliseconds();
+  if (milliseconds > 0) usleep(milliseconds * 1000);
   SoftmetalFunction *function = (SoftmetalFunction *)given;
   SoftmetalPipeline *pipeline = [[SoftmetalPipeline alloc] init];
   if (pipeline == nil) return nil;
