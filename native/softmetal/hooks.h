@@ -14,14 +14,19 @@ static inline bool softmetal_hook_fails(void) {
 }
 
 int64_t softmetal_hook_failure_code(void);
-/* NULL or 0 where nothing was set. */
+void softmetal_hook_count_command_buffer_wait(void);
+/* NULL, 0 or false where nothing was set. */
 const char *softmetal_hook_instruction_set(void);
 uint64_t softmetal_hook_max_buffer_length(void);
 uint32_t softmetal_hook_max_threads(void);
+uint32_t softmetal_hook_max_command_buffers(void);
+bool softmetal_hook_no_copy_refused(void);
 uint64_t softmetal_hook_seed(void);
 uint32_t softmetal_hook_pipeline_milliseconds(void);
 /* The newest macOS where nothing was set. */
 uint32_t softmetal_hook_macos(void);
+/* NULL where nothing was set. */
+const char *softmetal_hook_metallibs(void);
 /* "" where nothing was set. */
 const char *softmetal_hook_compile_log(void);
 

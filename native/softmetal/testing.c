@@ -8,9 +8,10 @@
 bool softmetal_hook_counting;
 
 static char instruction_set[16];
-static uint64_t max_buffer_length, seed, calls, failing_call;
-static uint32_t max_threads, macos, pipeline_milliseconds;
-static const char *compile_log;
+static uint64_t max_buffer_length, seed, calls, failing_call, command_buffer_waits;
+static uint32_t max_threads, max_command_buffers, macos, pipeline_milliseconds;
+static bool no_copy_refused;
+static const char *compile_log, *metallibs;
 static int64_t failure_code = 1; /* MTLCommandBufferErrorInternal */
 
 void softmetal_testing_set_instruction_set(const char *name) {
@@ -37,6 +38,30 @@ uint32_t softmetal_hook_max_threads(void) {
   return max_threads;
 }
 
+void softmetal_testing_set_max_command_buffers(uint32_t count) {
+  max_command_buffers = count;
+}
+
+uint32_t softmetal_hook_max_command_buffers(void) {
+  return max_command_buffers;
+}
+
+void softmetal_hook_count_command_buffer_wait(void) {
+  __atomic_fetch_add(&command_buffer_waits, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t softmetal_testing_command_buffer_waits(void) {
+  return __atomic_load_n(&command_buffer_waits, __ATOMIC_RELAXED);
+}
+
+void softmetal_testing_set_no_copy_refused(bool refused) {
+  no_copy_refused = refused;
+}
+
+bool softmetal_hook_no_copy_refused(void) {
+  return no_copy_refused;
+}
+
 void softmetal_testing_set_macos(uint32_t version) {
   macos = version;
 }
@@ -59,6 +84,14 @@ void softmetal_testing_set_pipeline_milliseconds(uint32_t milliseconds) {
 
 uint32_t softmetal_hook_pipeline_milliseconds(void) {
   return __atomic_load_n(&pipeline_milliseconds, __ATOMIC_RELAXED);
+}
+
+void softmetal_testing_set_metallibs(const char *folder) {
+  metallibs = folder;
+}
+
+const char *softmetal_hook_metallibs(void) {
+  return metallibs;
 }
 
 void softmetal_testing_set_seed(uint64_t value) {

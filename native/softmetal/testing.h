@@ -19,12 +19,21 @@ SOFTMETAL_TESTING void softmetal_testing_set_instruction_set(const char *name);
 SOFTMETAL_TESTING void softmetal_testing_set_max_buffer_length(uint64_t bytes);
 /* Threads per threadgroup that pipelines allow at most; 0: the family's limit. */
 SOFTMETAL_TESTING void softmetal_testing_set_max_threads(uint32_t threads);
+/* Uncompleted command buffers that newCommandQueue's queues take; 0: Metal's 64. Holds at once. */
+SOFTMETAL_TESTING void softmetal_testing_set_max_command_buffers(uint32_t count);
+/* How often making a command buffer had to wait for an older one's completion, in this process. */
+SOFTMETAL_TESTING uint64_t softmetal_testing_command_buffer_waits(void);
+/* Whether newBufferWithBytesNoCopy gives nil for all memory. Holds at once. */
+SOFTMETAL_TESTING void softmetal_testing_set_no_copy_refused(bool refused);
 /* The major version of macOS whose optional selectors objects answer to; 0: the newest. Holds at once. */
 SOFTMETAL_TESTING void softmetal_testing_set_macos(uint32_t version);
 /* What the compiler says where compiling a library is the call that fails; NULL: nothing. Not copied. */
 SOFTMETAL_TESTING void softmetal_testing_set_compile_log(const char *log);
 /* What making a pipeline takes at least; 0: nothing. Holds at once. */
 SOFTMETAL_TESTING void softmetal_testing_set_pipeline_milliseconds(uint32_t milliseconds);
+/* A folder of stand-ins for compiled libraries: NAME.metallib is "MTLB" and the text of the library; NULL: none. Not
+ * copied. */
+SOFTMETAL_TESTING void softmetal_testing_set_metallibs(const char *folder);
 /* Runs threadgroups in an order of the seed's; 0: in grid order. */
 SOFTMETAL_TESTING void softmetal_testing_set_seed(uint64_t seed);
 

@@ -12,6 +12,9 @@ library = ctypes.CDLL(str(pathlib.Path(pagedrt.__file__).parent / "libpagedrt.so
 library.softmetal_testing_set_instruction_set.argtypes = [ctypes.c_char_p]
 library.softmetal_testing_set_max_buffer_length.argtypes = [ctypes.c_uint64]
 library.softmetal_testing_set_max_threads.argtypes = [ctypes.c_uint32]
+library.softmetal_testing_set_max_command_buffers.argtypes = [ctypes.c_uint32]
+library.softmetal_testing_command_buffer_waits.restype = ctypes.c_uint64
+library.softmetal_testing_set_no_copy_refused.argtypes = [ctypes.c_bool]
 library.softmetal_testing_set_seed.argtypes = [ctypes.c_uint64]
 library.softmetal_testing_fail_call.argtypes = [ctypes.c_uint64]
 library.softmetal_testing_calls_made.restype = ctypes.c_uint64
@@ -19,6 +22,7 @@ library.softmetal_testing_live_objects.restype = ctypes.c_int64
 library.softmetal_testing_set_failure_code.argtypes = [ctypes.c_int64]
 library.softmetal_testing_set_macos.argtypes = [ctypes.c_uint32]
 library.softmetal_testing_set_compile_log.argtypes = [ctypes.c_char_p]
+library.softmetal_testing_set_metallibs.argtypes = [ctypes.c_char_p]
 
 INTERNAL, TIMEOUT, OUT_OF_MEMORY = 1, 2, 8  # MTLCommandBufferError
 
@@ -54,6 +58,42 @@ def compile_log(text):
         yield
     finally:
         library.softmetal_testing_set_compile_log(None)
+
+
+@contextlib.contextmanager
+def max_command_buffers(count):
+    """Queues made inside hold so many uncompleted command buffers; the next one is waited for."""
+    library.softmetal_testing_set_max_command_buffers(count)
+    try:
+        yield
+    finally:
+        library.softmetal_testing_set_max_command_buffers(0)
+
+
+def command_buffer_waits():
+    """How often making a command buffer had to wait, in this process."""
+    return library.softmetal_testing_command_buffer_waits()
+
+
+@contextlib.contextmanager
+def no_copy_refused():
+    """Metal wraps no memory, as it may do with what malloc or a memory map gave."""
+    library.softmetal_testing_set_no_copy_refused(True)
+    try:
+        yield
+    finally:
+        library.softmetal_testing_set_no_copy_refused(False)
+
+
+@contextlib.contextmanager
+def metallibs(folder):
+    """Libraries are looked for in this folder before their text is compiled."""
+    kept = str(folder).encode()
+    library.softmetal_testing_set_metallibs(kept)
+    try:
+        yield
+    finally:
+        library.softmetal_testing_set_metallibs(None)
 
 
 def calls_made():

@@ -107,9 +107,11 @@ static void check_limit(void) {
   id<MTLCommandBuffer> commands[64];
   for (int i = 0; i < 64; i++) commands[i] = [queue commandBuffer];
   taker taker = {queue, 0};
+  uint64_t waits = softmetal_testing_command_buffer_waits();
   pthread_t thread;
   pthread_create(&thread, NULL, take_one, &taker);
   test_sleep_milliseconds(50);
+  CHECK("which is counted", softmetal_testing_command_buffer_waits() == waits + 1);
   CHECK("the 65th uncompleted one waits", __atomic_load_n(&taker.taken, __ATOMIC_ACQUIRE) == 0);
   test_encode(commands[0], nothing, nil, NULL, 0, 1);
   [commands[0] commit];

@@ -6,6 +6,7 @@
 #include "execution/futex.h"
 #include "execution/jobs.h"
 #include "execution/workers.h"
+#include "hooks.h"
 
 enum { WAIT_SPIN_NANOSECONDS = 5000 };
 
@@ -39,6 +40,7 @@ bool softmetal_queue_admit(work_queue *self, submission *submission) {
   lock_take(&self->lock);
   while (self->uncompleted >= self->limit) {
     self->admission_waiters++;
+    softmetal_hook_count_command_buffer_wait();
     uint32_t seen = self->uncompleted;
     lock_drop(&self->lock);
     futex_wait(&self->uncompleted, seen, 0);

@@ -40,7 +40,8 @@ SoftmetalBuffer *softmetal_buffer_new(SoftmetalDevice *device, NSUInteger length
 
 SoftmetalBuffer *softmetal_buffer_wrap(SoftmetalDevice *device, void *pointer, NSUInteger length, MTLResourceOptions options) {
   NSUInteger page = page_size();
-  if (softmetal_hook_fails() || pointer == NULL || length == 0 || length > device->maxBufferLength) return nil;
+  if (softmetal_hook_fails() || softmetal_hook_no_copy_refused()) return nil;
+  if (pointer == NULL || length == 0 || length > device->maxBufferLength) return nil;
   if ((uintptr_t)pointer % page != 0 || length % page != 0) return nil;
   if (!options_valid(options) || (options & MTLResourceStorageModePrivate) != 0) return nil;
   return buffer_around(device, pointer, length, options);

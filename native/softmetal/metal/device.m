@@ -112,7 +112,8 @@ NSArray *MTLCopyAllDevices(void) {
 }
 
 - (id<MTLCommandQueue>)newCommandQueue {
-  return softmetal_command_queue_new(self, DEFAULT_COMMAND_BUFFERS);
+  uint32_t limit = softmetal_hook_max_command_buffers();
+  return softmetal_command_queue_new(self, limit != 0 ? limit : DEFAULT_COMMAND_BUFFERS);
 }
 
 - (id<MTLCommandQueue>)newCommandQueueWithMaxCommandBufferCount:(NSUInteger)maxCommandBufferCount {
