@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "device.h"
 #include "errors.h"
+#include "metallib.h"
 #include "platform.h"
 
 bool pipelines_init(pipeline_cache *cache, pagedrt_device *device) {
@@ -52,6 +53,7 @@ static void keep_special_values(MTLCompileOptions *options) {
 /* Called with cache->build held. */
 static pagedrt_status library_load(pagedrt_device *device, kernel_kind kind) {
   pagedrt_library *library = &device->pipelines.libraries[kind];
+  if (library->metal == nil) library->metal = metallib_load(device->metal, kernel_library_names[kind]);
   if (library->metal != nil) return PAGEDRT_OK;
   const char *source = pagedrt_shader_source(kernel_library_names[kind]);
   if (source == NULL) return error_set(PAGEDRT_DEVICE_ERROR, "library %s: not in this build", kernel_library_names[kind]);

@@ -17,6 +17,9 @@ extern const uint32_t pagedrt_platform_most_threads;
 id<MTLDevice> pagedrt_platform_device(const char *family, uint32_t threads, uint32_t *threads_used,
                                       const char **instruction_set, const char **reason);
 
+/* The folder of the libraries that were compiled when this was built, which may lack any of them; NULL: none. */
+const char *pagedrt_platform_metallibs(void);
+
 /* The MSL text of a library ("sdpa_one_pass", "sdpa_partial", "sdpa_reduce", "micro"), or NULL. */
 const char *pagedrt_shader_source(const char *library);
 

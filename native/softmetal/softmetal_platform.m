@@ -1,6 +1,7 @@
 /* platform.h where there is no Apple Metal. */
 #include "platform.h"
 
+#include "hooks.h"
 #include "metal/device.h"
 
 const char *const pagedrt_platform_families[] = {"cpu", "simulator", NULL};
@@ -13,4 +14,8 @@ id<MTLDevice> pagedrt_platform_device(const char *family, uint32_t threads, uint
   *threads_used = device->team->threads;
   *instruction_set = device->instruction_sets[0];
   return device;
+}
+
+const char *pagedrt_platform_metallibs(void) {
+  return softmetal_hook_metallibs();
 }

@@ -13,7 +13,7 @@ SYSTEM_C_HEADERS = {
     f"<{header}.h>"
     for header in (
         *("errno", "limits", "math", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "time"),
-        *("pthread", "unistd"),
+        *("dlfcn", "pthread", "unistd"),
     )
 }
 SHARED_WITH_SHADERS = {'"arguments.h"', '"instances.h"'}

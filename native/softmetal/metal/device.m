@@ -11,6 +11,7 @@
 #include "metal/buffer.h"
 #include "metal/command_queue.h"
 #include "metal/library.h"
+#include "metal/metallib.h"
 #include "metal/pipeline.h"
 #include "metal/shared_event.h"
 
@@ -135,6 +136,10 @@ NSArray *MTLCopyAllDevices(void) {
                                   options:(MTLResourceOptions)options
                               deallocator:(void *)deallocator {
   return deallocator == NULL ? softmetal_buffer_wrap(self, pointer, length, options) : nil;
+}
+
+- (id<MTLLibrary>)newLibraryWithURL:(NSURL *)url error:(NSError **)error {
+  return softmetal_metallib_open(self, url, error);
 }
 
 - (id<MTLLibrary>)newLibraryWithSource:(NSString *)source options:(MTLCompileOptions *)options error:(NSError **)error {

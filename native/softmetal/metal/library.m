@@ -36,12 +36,16 @@ SoftmetalLibrary *softmetal_library_new(SoftmetalDevice *device, NSString *sourc
                          softmetal_hook_macos() < 15 ? "fastMathEnabled NO" : "mathMode Safe and precise functions");
     return nil;
   }
-  const softmetal_library *found = softmetal_registry_find([source UTF8String], device->family->simd_width, device->instruction_sets);
+  return softmetal_library_of(device, [source UTF8String], error);
+}
+
+SoftmetalLibrary *softmetal_library_of(SoftmetalDevice *device, const char *source, NSError **error) {
+  const softmetal_library *found = softmetal_registry_find(source, device->family->simd_width, device->instruction_sets);
   if (found == NULL) {
-    softmetal_error_give(error, MTLLibraryErrorDomain, failure,
-                         "source: no library compiled ahead of time for family %s (SIMD width %u, %s) has this text of %lu "
+    softmetal_error_give(error, MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
+                         "source: no library compiled ahead of time for family %s (SIMD width %u, %s) has this text of %zu "
                          "characters, and this machine has no Metal compiler",
-                         device->family->name, device->family->simd_width, device->instruction_sets[0], [source length]);
+                         device->family->name, device->family->simd_width, device->instruction_sets[0], strlen(source));
     return nil;
   }
   SoftmetalLibrary *library = [[SoftmetalLibrary alloc] init];

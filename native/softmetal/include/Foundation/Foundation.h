@@ -8,5 +8,6 @@
 #import <Foundation/NSError.h>
 #import <Foundation/NSObject.h>
 #import <Foundation/NSString.h>
+#import <Foundation/NSURL.h>
 
 #endif

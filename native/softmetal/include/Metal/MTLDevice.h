@@ -25,6 +25,7 @@ NSArray *MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
                               deallocator:(void *)deallocator;
+- (id<MTLLibrary>)newLibraryWithURL:(NSURL *)url error:(NSError **)error;
 - (id<MTLLibrary>)newLibraryWithSource:(NSString *)source options:(MTLCompileOptions *)options error:(NSError **)error;
 - (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
                                                              error:(NSError **)error;
