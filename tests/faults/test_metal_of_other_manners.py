@@ -69,6 +69,7 @@ def test_a_thread_without_a_pool_leaves_nothing_behind():
         def use_all():
             with pagedrt.Device("simulator") as other:
                 assert other.info["family"] == "simulator"
+            pagedrt.paged_attention(*call.inputs.arrays, **call.keywords, device=device)
             with call.plan() as plan, device.stream() as stream:
                 plan.run(*call.arrays, TWO_PASS.context_tokens, call.out)
                 plan.run(*call.arrays, TWO_PASS.context_tokens, call.out, stream)
