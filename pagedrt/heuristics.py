@@ -15,11 +15,10 @@ HEADS = (1, 2, 4, 8)  # a SIMD-group
 THREADGROUP_MEMORY = 32768  # bytes
 LANE_ROWS = 1024  # that a lane of the partial kernel may add up without compensation
 
-# On cores a split costs a pass over its partials, not a launch: a block has this many tokens, and there are
-# as few blocks as keep this many threadgroups for the cores to share.
-CPU_BLOCK_TOKENS = 512
-CPU_MAX_BLOCKS = 64
-CPU_THREADGROUPS = 8
+# On cores a split costs a pass over its partials and saves no launch: as few blocks as give every core this many
+# threadgroups, so that all end together, and none of fewer tokens than this.
+CPU_THREADGROUPS = 4
+CPU_BLOCK_TOKENS = 128
 
 
 class Choice(NamedTuple):
@@ -59,18 +58,18 @@ def partial_blocks(context_tokens, group_factor, kv_heads):
     return min(base * -(-8 // kv_heads), MAX_BLOCKS)
 
 
-def cpu_blocks(context_tokens, kv_heads):
+def cpu_blocks(context_tokens, kv_heads, cores):
     """Splits of the context on cores."""
-    blocks = min(-(-context_tokens // CPU_BLOCK_TOKENS), CPU_MAX_BLOCKS)
-    return max(blocks, -(-CPU_THREADGROUPS // kv_heads))
+    blocks = -(-CPU_THREADGROUPS * cores // kv_heads)
+    return max(min(blocks, context_tokens // CPU_BLOCK_TOKENS, MAX_BLOCKS), 1)
 
 
-def baseline(family, head_dim, group_factor, kv_heads, context_tokens):
+def baseline(family, head_dim, group_factor, kv_heads, context_tokens, cores):
     """The choice where no tuning table has one."""
     if not use_two_pass(context_tokens, head_dim=head_dim, group_factor=group_factor):
         return ONE_PASS
     if family == "cpu":
-        return Choice("two_pass", cpu_blocks(context_tokens, kv_heads))
+        return Choice("two_pass", cpu_blocks(context_tokens, kv_heads, cores))
     return Choice("two_pass", partial_blocks(context_tokens, group_factor, kv_heads))
 
 
@@ -84,7 +83,7 @@ def pick(family, dtype, head_dim, group_factor, kv_heads, context_tokens, cores,
     for last, choice in (table or {}).get((family, dtype, head_dim, group_factor, kv_heads, cores), ()):
         if context_tokens <= last:
             return choice
-    return baseline(family, head_dim, group_factor, kv_heads, context_tokens)
+    return baseline(family, head_dim, group_factor, kv_heads, context_tokens, cores)
 
 
 def splits(family, dtype, head_dim, group_factor, kv_heads, max_context_tokens, cores, table=None):
@@ -103,7 +102,7 @@ def splits(family, dtype, head_dim, group_factor, kv_heads, max_context_tokens, 
             start = last + 1
 
     def at(context_tokens):
-        return baseline(family, head_dim, group_factor, kv_heads, context_tokens)
+        return baseline(family, head_dim, group_factor, kv_heads, context_tokens, cores)
 
     # The baseline's blocks never fall as the context grows, so bisection finds where each step ends.
     while start <= max_context_tokens:

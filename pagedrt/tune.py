@@ -74,7 +74,7 @@ def key(row):
 
 def splits(tokens, legal):
     """Stage one: paths and blocks, the rest as the runtime picks."""
-    counts = [2**power for power in range(1, 11) if 2**power <= min(MAX_BLOCKS, tokens // LEAST_BLOCK)]
+    counts = [2**power for power in range(11) if 2**power <= min(MAX_BLOCKS, tokens // LEAST_BLOCK)]
     return [choice for choice in (ONE_PASS, *(Choice("two_pass", blocks) for blocks in counts)) if legal(choice)]
 
 
@@ -97,7 +97,7 @@ def tune(device, info, cell, seconds):
 
     decode = Decode(device, query_heads, kv_heads, head_dim, tokens, dtype)
     decode.plan.close()
-    baseline = heuristics.baseline(device.family, head_dim, group_factor, kv_heads, tokens)
+    baseline = heuristics.baseline(device.family, head_dim, group_factor, kv_heads, tokens, device.cores)
     stages = [lambda best: splits(tokens, legal), lambda best: layouts(best, legal)]
     best = baseline
     for stage in stages:

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -53,7 +52,7 @@ def read(folder):
         name = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
         if name:
             runs[name.group(1)].append(int(re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE).group(1)))
-    return {name: statistics.median(counts) for name, counts in runs.items()}
+    return {name: max(counts) for name, counts in runs.items()}  # a run that a worker took counts next to nothing
 
 
 def grown(before, now):

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 import pagedrt
+from pagedrt import heuristics
 
 INSTRUCTION_SET = "avx2"  # the best that valgrind knows
 PAGE_SIZE = 16
-RUNS = 5  # the caller does its work itself, but for a run now and then that a worker takes: hence a median
+CORES = 2  # the split of a machine of so many, wherever it runs
+RUNS = 7  # the caller does its work itself, but for a run now and then that a worker takes
 
 
 class Cell(NamedTuple):
@@ -55,6 +57,8 @@ def run(device, cell, counting):
     table = device.asarray(random.permutation(pages).astype(np.uint32), copy=True)
     dependency = device.asarray(np.array([cell.tokens], np.uint32), copy=True)
     out = device.empty(queries.shape, queries.dtype)
+    group_factor = cell.query_heads // cell.kv_heads
+    shape = (device.family, cell.dtype, cell.head_dim, group_factor, cell.kv_heads)
     plan = pagedrt.PagedAttention(
         device,
         query_heads=cell.query_heads,
@@ -64,6 +68,7 @@ def run(device, cell, counting):
         max_context_tokens=cell.tokens,
         scale=cell.head_dim**-0.5,
         dtype=cell.dtype,
+        splits=heuristics.splits(*shape, cell.tokens, CORES),
     )
     arguments = (queries, *cache, table, dependency, cell.tokens, out)
     plan.run(*arguments)

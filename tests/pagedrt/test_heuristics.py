@@ -63,25 +63,28 @@ def test_use_two_pass(context_tokens, head_dim, group_factor, two_pass):
 
 
 @pytest.mark.parametrize(
-    ("context_tokens", "kv_heads", "blocks"),
+    ("context_tokens", "kv_heads", "cores", "blocks"),
     [
-        (1024, 8, 2),
-        (1025, 8, 3),
-        (1024, 1, 8),
-        (1024, 3, 3),
-        (4096, 1, 8),
-        (4097, 1, 9),
-        (32768, 8, 64),
-        (1 << 20, 8, 64),
+        (1024, 8, 2, 1),
+        (1 << 20, 8, 2, 1),
+        (1024, 3, 2, 3),
+        (1024, 1, 2, 8),
+        (1 << 20, 1, 2, 8),
+        (1024, 8, 3, 2),
+        (1024, 40, 1, 1),
+        (1024, 1, 16, 8),  # of 128 tokens
+        (8191, 1, 16, 63),
+        (8192, 1, 16, 64),
+        (1 << 20, 1, 1024, 1024),
     ],
 )
-def test_cpu_blocks(context_tokens, kv_heads, blocks):
-    assert heuristics.cpu_blocks(context_tokens, kv_heads) == blocks
+def test_cpu_blocks(context_tokens, kv_heads, cores, blocks):
+    assert heuristics.cpu_blocks(context_tokens, kv_heads, cores) == blocks
 
 
 def test_families_differ():
     shape = {"dtype": "float16", "head_dim": 128, "group_factor": 4, "kv_heads": 8, "cores": 8}
-    assert heuristics.pick("cpu", context_tokens=4096, **shape) == Choice("two_pass", 8)
+    assert heuristics.pick("cpu", context_tokens=4096, **shape) == Choice("two_pass", 4)
     for family in ("metal", "simulator"):
         assert heuristics.pick(family, context_tokens=4096, **shape) == Choice("two_pass", 64)
     assert heuristics.pick("cpu", context_tokens=1023, **shape) == Choice("one_pass", 0)
@@ -101,7 +104,7 @@ TABLE = {("cpu", *SHAPE, 8): TUNED}
         (2000, TUNED[1][1]),
         (2001, TUNED[2][1]),
         (3000, TUNED[2][1]),
-        (3001, Choice("two_pass", 6)),
+        (3001, Choice("two_pass", 4)),
     ],
 )
 def test_a_table_covers_contexts_up_to_its_last(context_tokens, expected):
@@ -122,7 +125,7 @@ def test_a_table_covers_contexts_up_to_its_last(context_tokens, expected):
 def test_a_table_covers_its_shapes_alone(other):
     family, dtype, head_dim, group_factor, kv_heads, cores = other
     given = heuristics.pick(family, dtype, head_dim, group_factor, kv_heads, 1500, cores, TABLE)
-    assert given == heuristics.baseline(family, head_dim, group_factor, kv_heads, 1500)
+    assert given == heuristics.baseline(family, head_dim, group_factor, kv_heads, 1500, cores)
 
 
 @given(
