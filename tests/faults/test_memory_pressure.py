@@ -68,7 +68,7 @@ def test_a_plan_whose_scratch_is_beyond_the_limit(limited):
     with pytest.raises(pagedrt.InvalidInputError, match="1048576"):
         pagedrt.PagedAttention(
             limited,
-            query_heads=64,
+            query_heads=2048,
             kv_heads=64,
             head_dim=256,
             page_size=16,
