@@ -27,6 +27,9 @@ uint32_t softmetal_hook_pipeline_milliseconds(void);
 uint32_t softmetal_hook_macos(void);
 /* NULL where nothing was set. */
 const char *softmetal_hook_metallibs(void);
+const char *softmetal_hook_device_name(void);
+bool softmetal_hook_archives_refused(void);
+void softmetal_hook_count_compiled_pipeline(void);
 /* "" where nothing was set. */
 const char *softmetal_hook_compile_log(void);
 

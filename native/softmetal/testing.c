@@ -8,10 +8,10 @@
 bool softmetal_hook_counting;
 
 static char instruction_set[16];
-static uint64_t max_buffer_length, seed, calls, failing_call, command_buffer_waits;
+static uint64_t max_buffer_length, seed, calls, failing_call, command_buffer_waits, pipelines_compiled;
 static uint32_t max_threads, max_command_buffers, macos, pipeline_milliseconds;
-static bool no_copy_refused;
-static const char *compile_log, *metallibs;
+static bool no_copy_refused, archives_refused;
+static const char *compile_log, *metallibs, *device_name;
 static int64_t failure_code = 1; /* MTLCommandBufferErrorInternal */
 
 void softmetal_testing_set_instruction_set(const char *name) {
@@ -92,6 +92,30 @@ void softmetal_testing_set_metallibs(const char *folder) {
 
 const char *softmetal_hook_metallibs(void) {
   return metallibs;
+}
+
+void softmetal_testing_set_device_name(const char *name) {
+  device_name = name;
+}
+
+const char *softmetal_hook_device_name(void) {
+  return device_name;
+}
+
+void softmetal_testing_set_archives_refused(bool refused) {
+  archives_refused = refused;
+}
+
+bool softmetal_hook_archives_refused(void) {
+  return archives_refused;
+}
+
+void softmetal_hook_count_compiled_pipeline(void) {
+  __atomic_fetch_add(&pipelines_compiled, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t softmetal_testing_pipelines_compiled(void) {
+  return __atomic_load_n(&pipelines_compiled, __ATOMIC_RELAXED);
 }
 
 void softmetal_testing_set_seed(uint64_t value) {

@@ -34,6 +34,12 @@ SOFTMETAL_TESTING void softmetal_testing_set_pipeline_milliseconds(uint32_t mill
 /* A folder of stand-ins for compiled libraries: NAME.metallib is "MTLB" and the text of the library; NULL: none. Not
  * copied. */
 SOFTMETAL_TESTING void softmetal_testing_set_metallibs(const char *folder);
+/* Whether newBinaryArchiveWithDescriptor gives nil, as on a device without binary archives. Holds at once. */
+SOFTMETAL_TESTING void softmetal_testing_set_archives_refused(bool refused);
+/* Pipelines made that no binary archive held, in this process. */
+SOFTMETAL_TESTING uint64_t softmetal_testing_pipelines_compiled(void);
+/* What devices are called; NULL: as their family is. Not copied. */
+SOFTMETAL_TESTING void softmetal_testing_set_device_name(const char *name);
 /* Runs threadgroups in an order of the seed's; 0: in grid order. */
 SOFTMETAL_TESTING void softmetal_testing_set_seed(uint64_t seed);
 

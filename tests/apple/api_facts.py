@@ -17,6 +17,7 @@ STATED_TYPES = {
     "NSUInteger": ("unsigned long", "objc/NSObjCRuntime.h"),
     "NSTimeInterval": ("double", "Foundation/NSDate.h"),
     "CFTimeInterval": ("double", "CoreFoundation/CFDate.h"),
+    "MTLAutoreleasedComputePipelineReflection": ("MTLComputePipelineReflection *", "Metal/MTLDevice.h"),
     "NSErrorDomain": ("NSString *", "Foundation/NSError.h"),
     "NSErrorUserInfoKey": ("NSString *", "Foundation/NSError.h"),
 }

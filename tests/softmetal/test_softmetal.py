@@ -8,6 +8,7 @@ import pytest
 
 NOUNS = [
     "allocation",
+    "archive",
     "buffer",
     "command_buffer",
     "device",

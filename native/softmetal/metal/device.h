@@ -13,6 +13,7 @@
   workers *team;
   NSUInteger maxBufferLength;
   uint32_t maxThreads; /* per threadgroup, of any pipeline */
+  const char *name;
 }
 @end
 

@@ -8,6 +8,7 @@
 #include "execution/fork.h"
 #include "execution/thread.h"
 #include "hooks.h"
+#include "metal/binary_archive.h"
 #include "metal/buffer.h"
 #include "metal/command_queue.h"
 #include "metal/library.h"
@@ -65,7 +66,9 @@ SoftmetalDevice *softmetal_device_open(const char *name, uint32_t threads, const
   }
   uint64_t buffer_limit = softmetal_hook_max_buffer_length();
   uint32_t thread_limit = softmetal_hook_max_threads();
+  const char *device_name = softmetal_hook_device_name();
   device->family = family;
+  device->name = device_name != NULL ? device_name : family->device_name;
   device->instruction_sets = sets;
   device->maxBufferLength = buffer_limit != 0 ? buffer_limit : default_max_buffer_length();
   device->maxThreads = thread_limit != 0 && thread_limit < family->max_threads ? thread_limit : family->max_threads;
@@ -93,7 +96,7 @@ NSArray *MTLCopyAllDevices(void) {
 }
 
 - (NSString *)name {
-  return [NSString stringWithUTF8String:family->device_name];
+  return [NSString stringWithUTF8String:name];
 }
 
 - (MTLSize)maxThreadsPerThreadgroup {
@@ -148,6 +151,17 @@ NSArray *MTLCopyAllDevices(void) {
 
 - (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction error:(NSError **)error {
   return softmetal_pipeline_new(self, computeFunction, error);
+}
+
+- (id<MTLComputePipelineState>)newComputePipelineStateWithDescriptor:(MTLComputePipelineDescriptor *)descriptor
+                                                             options:(MTLPipelineOption)options
+                                                          reflection:(MTLAutoreleasedComputePipelineReflection *)reflection
+                                                               error:(NSError **)error {
+  return reflection == NULL ? softmetal_pipeline_described(self, descriptor, options, error) : nil;
+}
+
+- (id<MTLBinaryArchive>)newBinaryArchiveWithDescriptor:(MTLBinaryArchiveDescriptor *)descriptor error:(NSError **)error {
+  return softmetal_binary_archive_new(self, descriptor, error);
 }
 
 - (id<MTLSharedEvent>)newSharedEvent {

@@ -15,5 +15,8 @@
 
 /* +1 */
 SoftmetalPipeline *softmetal_pipeline_new(SoftmetalDevice *device, id<MTLFunction> function, NSError **error);
+/* +1. What one of the descriptor's archives holds costs nothing and is not counted as built. */
+SoftmetalPipeline *softmetal_pipeline_described(SoftmetalDevice *device, MTLComputePipelineDescriptor *descriptor,
+                                                MTLPipelineOption options, NSError **error);
 
 #endif

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "hooks.h"
+#include "metal/binary_archive.h"
 #include "metal/errors.h"
 #include "metal/function.h"
 
@@ -32,11 +33,14 @@ static BOOL refuse(SoftmetalDevice *device, id<MTLFunction> given, NSError **err
   return NO;
 }
 
-SoftmetalPipeline *softmetal_pipeline_new(SoftmetalDevice *device, id<MTLFunction> given, NSError **error) {
-  if (refuse(device, given, error)) return nil;
+/* Where a Mac's GPU compiler would work. */
+static void compile(void) {
   uint32_t milliseconds = softmetal_hook_pipeline_milliseconds();
   if (milliseconds > 0) usleep(milliseconds * 1000);
-  SoftmetalFunction *function = (SoftmetalFunction *)given;
+  softmetal_hook_count_compiled_pipeline();
+}
+
+static SoftmetalPipeline *pipeline_of(SoftmetalDevice *device, SoftmetalFunction *function) {
   SoftmetalPipeline *pipeline = [[SoftmetalPipeline alloc] init];
   if (pipeline == nil) return nil;
   uint32_t own = function->kernel->max_threads;
@@ -45,6 +49,27 @@ SoftmetalPipeline *softmetal_pipeline_new(SoftmetalDevice *device, id<MTLFunctio
   pipeline->maxThreads = own != 0 && own < device->maxThreads ? own : device->maxThreads;
   memcpy(pipeline->constants, function->constants, sizeof pipeline->constants);
   return pipeline;
+}
+
+SoftmetalPipeline *softmetal_pipeline_new(SoftmetalDevice *device, id<MTLFunction> function, NSError **error) {
+  if (refuse(device, function, error)) return nil;
+  compile();
+  return pipeline_of(device, (SoftmetalFunction *)function);
+}
+
+SoftmetalPipeline *softmetal_pipeline_described(SoftmetalDevice *device, MTLComputePipelineDescriptor *descriptor,
+                                                MTLPipelineOption options, NSError **error) {
+  if (refuse(device, [descriptor computeFunction], error)) return nil;
+  SoftmetalFunction *function = (SoftmetalFunction *)[descriptor computeFunction];
+  if (!softmetal_binary_archives_hold([descriptor binaryArchives], function)) {
+    if (options & MTLPipelineOptionFailOnBinaryArchiveMiss) {
+      softmetal_error_give(error, MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement, "%s: in none of the archives",
+                           function->kernel->name);
+      return nil;
+    }
+    compile();
+  }
+  return pipeline_of(device, function);
 }
 
 @implementation SoftmetalPipeline

@@ -4,8 +4,16 @@
 #import <Metal/MTLResource.h>
 #import <Metal/MTLTypes.h>
 
-@protocol MTLBuffer, MTLCommandQueue, MTLComputePipelineState, MTLDevice, MTLFunction, MTLLibrary, MTLSharedEvent;
-@class MTLCompileOptions;
+@protocol MTLBinaryArchive, MTLBuffer, MTLCommandQueue, MTLComputePipelineState, MTLDevice, MTLFunction, MTLLibrary, MTLSharedEvent;
+@class MTLBinaryArchiveDescriptor, MTLCompileOptions, MTLComputePipelineDescriptor, MTLComputePipelineReflection;
+
+typedef NSUInteger MTLPipelineOption;
+enum {
+  MTLPipelineOptionNone = 0,
+  MTLPipelineOptionFailOnBinaryArchiveMiss = 4,
+};
+
+typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 
 id<MTLDevice> MTLCreateSystemDefaultDevice(void) NS_RETURNS_RETAINED;
 NSArray *MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
@@ -29,6 +37,12 @@ NSArray *MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 - (id<MTLLibrary>)newLibraryWithSource:(NSString *)source options:(MTLCompileOptions *)options error:(NSError **)error;
 - (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
                                                              error:(NSError **)error;
+/* There is no reflection here: only NULL asks for none. */
+- (id<MTLComputePipelineState>)newComputePipelineStateWithDescriptor:(MTLComputePipelineDescriptor *)descriptor
+                                                             options:(MTLPipelineOption)options
+                                                          reflection:(MTLAutoreleasedComputePipelineReflection *)reflection
+                                                               error:(NSError **)error;
+- (id<MTLBinaryArchive>)newBinaryArchiveWithDescriptor:(MTLBinaryArchiveDescriptor *)descriptor error:(NSError **)error;
 - (id<MTLSharedEvent>)newSharedEvent;
 @end
 

@@ -4,6 +4,7 @@
 
 #import <Foundation/Foundation.h>
 
+#import <Metal/MTLBinaryArchive.h>
 #import <Metal/MTLBuffer.h>
 #import <Metal/MTLCommandBuffer.h>
 #import <Metal/MTLCommandEncoder.h>
