@@ -47,8 +47,19 @@ cdef extern from "pagedrt.h" nogil:
         uint64_t pipelines_built
         uint64_t scratch_prepares
         uint64_t gpu_nanoseconds
+        uint64_t libraries_loaded
+        uint64_t libraries_compiled
+        uint64_t archive_hits
+        uint64_t archive_added
+        uint64_t archive_refused
+        uint64_t archive_unsaved
 
-    pagedrt_status pagedrt_device_create(const char *family, uint32_t threads, pagedrt_device **device)
+    ctypedef struct pagedrt_device_options:
+        const char *family
+        uint32_t threads
+        const char *pipeline_archive
+
+    pagedrt_status pagedrt_device_open(const pagedrt_device_options *options, pagedrt_device **device)
     pagedrt_status pagedrt_device_close(pagedrt_device *device)
     void pagedrt_device_destroy(pagedrt_device *device)
     pagedrt_status pagedrt_device_get_info(pagedrt_device *device, pagedrt_device_info *info)

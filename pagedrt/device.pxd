@@ -11,6 +11,7 @@ cdef class Device:
     cdef size_t memory_page                 # bytes
     cdef readonly int cores          # of the machine, whatever may be used of them
     cdef readonly object tuning      # the file of the tuning table in use, or None
+    cdef readonly str pipeline_archive  # the file as it was given, or None
     cdef dict table                  # what that file says, as heuristics.pick takes it
     cdef object __weakref__
 

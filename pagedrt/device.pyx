@@ -21,11 +21,12 @@ from pagedrt.c_api cimport (
     pagedrt_device,
     pagedrt_device_close,
     pagedrt_device_count_copy,
-    pagedrt_device_create,
     pagedrt_device_destroy,
     pagedrt_device_get_info,
     pagedrt_device_get_stats,
     pagedrt_device_info,
+    pagedrt_device_open,
+    pagedrt_device_options,
     pagedrt_last_error,
     pagedrt_stats,
     pagedrt_status,
@@ -59,7 +60,7 @@ def devices():
     working = []
     for family in FAMILIES:
         name = family.encode()
-        status = open_device(name, 0, &handle)
+        status = open_device(name, 0, None, &handle)
         if status == PAGEDRT_OK:
             with nogil:
                 pagedrt_device_destroy(handle)
@@ -69,35 +70,47 @@ def devices():
     return working
 
 
-cdef pagedrt_status open_device(bytes family, uint32_t threads, pagedrt_device **handle):
-    cdef const char *name = NULL
+cdef pagedrt_status open_device(bytes family, uint32_t threads, bytes archive, pagedrt_device **handle):
+    cdef pagedrt_device_options options
     cdef pagedrt_status status
+    options.family = NULL
+    options.threads = threads
+    options.pipeline_archive = NULL
     if family is not None:
-        name = family
+        options.family = family
+    if archive is not None:
+        options.pipeline_archive = archive
     with nogil:
-        status = pagedrt_device_create(name, threads, handle)
+        status = pagedrt_device_open(&options, handle)
     return status
 
 
 @cython.final
 cdef class Device:
-    """Device(family=None, *, threads=None, tuning=None): a Metal device, real or software.
+    """Device(family=None, *, threads=None, tuning=None, pipeline_archive=None): a Metal device, real or software.
 
     family: "metal", "cpu" or "simulator"; None takes the best that works here (see pagedrt.devices()).
     threads: workers of software Metal, 1 to 1024; None takes one a core. Results never depend on it. The metal family
     has none to set.
     tuning: the file of a table that `python -m pagedrt bench --tune` made; None takes the one that it keeps for this
         device, if any, and warns where that cannot be used; False takes none.
+    pipeline_archive: a file that keeps compiled pipelines for the next process; None keeps none. What it holds is not
+        compiled anew; it is replaced whole when the device closes, if anything was added. Where it cannot be used or
+        written pipelines are compiled as without one, and stats tells. On a Mac it is used at your risk: Metal has
+        been seen to end processes over such files.
     InvalidInputError for an argument that does not fit or a tuning file that cannot be read or is of another device
     or version, DeviceError where the family does not work on this machine, saying why.
     """
 
-    def __cinit__(self, family=None, *, threads=None, tuning=None):
+    def __cinit__(self, family=None, *, threads=None, tuning=None, pipeline_archive=None):
         cdef pagedrt_device_info info
         if family is not None and not (isinstance(family, str) and family in FAMILIES):
             raise InvalidInputError(f"family: got {family!r}, expected one of {', '.join(FAMILIES)}")
         count = 0 if threads is None else validation.count("threads", threads)
-        check(open_device(None if family is None else family.encode(), count, &self.handle))
+        path = None if pipeline_archive is None else validation.file_path("pipeline_archive", pipeline_archive)
+        check(open_device(None if family is None else family.encode(), count, None if path is None else path.encode(),
+                          &self.handle))
+        self.pipeline_archive = path
         check(pagedrt_device_get_info(self.handle, &info))
         self.family = info.family.decode()
         self.max_buffer_length = info.max_buffer_length
@@ -116,7 +129,10 @@ cdef class Device:
         return 0
 
     def close(self):
-        """Finishes the work in flight; later uses raise InvalidInputError. Arrays stay readable. Idempotent."""
+        """Finishes the work in flight, and writes pipeline_archive. Idempotent.
+
+        Later uses raise InvalidInputError, but arrays and stats stay readable.
+        """
         cdef pagedrt_status status
         if self.closed:
             return
@@ -165,10 +181,12 @@ cdef class Device:
 
         one_pass and two_pass count calls by path; copies and copied_bytes count arrays that the device could
         not use in place; then dispatches, command_buffers, waits, pipelines_built, scratch_prepares. gpu_nanoseconds
-        is the time, from GPU start to end, of the command buffers that were waited for.
+        is the time, from GPU start to end, of the command buffers that were waited for. libraries_loaded counts
+        shader libraries that came prebuilt, libraries_compiled those from text; archive_hits pipelines found in
+        pipeline_archive, archive_added those that it lacked and was given, archive_refused archives and pipelines that
+        the device would not load, make or add, archive_unsaved failed writes of the file.
         """
         cdef pagedrt_stats stats
-        self.require_open()
         check(pagedrt_device_get_stats(self.handle, &stats))
         return {
             "one_pass": stats.one_pass,
@@ -181,6 +199,12 @@ cdef class Device:
             "pipelines_built": stats.pipelines_built,
             "scratch_prepares": stats.scratch_prepares,
             "gpu_nanoseconds": stats.gpu_nanoseconds,
+            "libraries_loaded": stats.libraries_loaded,
+            "libraries_compiled": stats.libraries_compiled,
+            "archive_hits": stats.archive_hits,
+            "archive_added": stats.archive_added,
+            "archive_refused": stats.archive_refused,
+            "archive_unsaved": stats.archive_unsaved,
         }
 
     def empty(self, shape, dtype):

@@ -6,6 +6,7 @@ and what was expected. Both state the same conditions, which tests hold them to.
 
 import math
 import operator
+import os
 
 import numpy as np
 
@@ -84,6 +85,25 @@ def splits(value, max_context_tokens):
     if not pairs or pairs[-1][0] != max_context_tokens:
         refuse("splits", repr(pairs), f"a last pair for max_context_tokens {max_context_tokens}")
     return pairs
+
+
+# --- files ---
+
+
+def file_path(argument, value):
+    """The str of a path in UTF-8; the runtime checks what lies there."""
+    expected = "the path of a file, a str or os.PathLike"
+    try:
+        path = os.fspath(value)
+    except TypeError:
+        refuse(argument, repr(value), expected)
+    if not isinstance(path, str) or not path or "\0" in path:
+        refuse(argument, repr(value), expected)
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        refuse(argument, repr(value), "a path in UTF-8")
+    return path
 
 
 # --- memory ---

@@ -3,7 +3,8 @@
  * Every function that can fail returns a pagedrt_status and never raises, aborts or prints;
  * pagedrt_last_error() is the calling thread's message. Handles are opaque and may be used from
  * any thread. A handle keeps what it depends on alive, so handles may be destroyed in any order;
- * after pagedrt_device_close() every use of the device's handles but destroying is an error.
+ * after pagedrt_device_close() every use of the device's handles but destroying, and reading its
+ * stats, is an error.
  *
  * Shapes: queries and out [1, query_heads, 1, head_dim]; key_pages and value_pages
  * [kv_heads, page_capacity, page_size, head_dim]; page_table uint32 [page_table_length];
@@ -70,6 +71,10 @@ typedef struct pagedrt_stats {
   uint64_t copies, copied_bytes; /* arrays copied because the device could not use them in place */
   uint64_t pipelines_built, scratch_prepares;
   uint64_t gpu_nanoseconds; /* from GPU start to end, of the command buffers that were waited for */
+  uint64_t libraries_loaded, libraries_compiled; /* from a prebuilt metallib; from text */
+  uint64_t archive_hits, archive_added; /* pipelines found in pipeline_archive; compiled and added to it */
+  uint64_t archive_refused; /* archives and pipelines that the device would not load, make or add */
+  uint64_t archive_unsaved; /* writes of the file that failed */
 } pagedrt_stats;
 
 /* Families this build knows, best first, NULL-terminated; a known one may still fail to open. */
@@ -77,6 +82,18 @@ PAGEDRT_API const char *const *pagedrt_families(void);
 /* family: NULL takes the best that opens. threads: workers of software Metal, at most 1024, 0 for one
  * a core; 0 in family metal. */
 PAGEDRT_API pagedrt_status pagedrt_device_create(const char *family, uint32_t threads, pagedrt_device **device);
+
+typedef struct pagedrt_device_options {
+  const char *family;           /* as of pagedrt_device_create */
+  uint32_t threads;
+  const char *pipeline_archive; /* NULL: none. A file, UTF-8, that keeps compiled pipelines from process to process */
+} pagedrt_device_options;
+
+/* As pagedrt_device_create, with more to choose. Pipelines that the file of pipeline_archive holds are not
+ * compiled anew, others are added to it; it is replaced whole when the device closes, if any was. Where
+ * the file cannot be used or written, or the device has no binary archives, pipelines are compiled as
+ * without one and the stats say so. */
+PAGEDRT_API pagedrt_status pagedrt_device_open(const pagedrt_device_options *options, pagedrt_device **device);
 /* Finishes the work in flight; later uses fail with PAGEDRT_DEVICE_ERROR. Idempotent. */
 PAGEDRT_API pagedrt_status pagedrt_device_close(pagedrt_device *device);
 PAGEDRT_API void pagedrt_device_destroy(pagedrt_device *device);

@@ -14,6 +14,7 @@
 static void device_dispose(void *self) {
   pagedrt_device *device = self;
   streams_end(device);
+  pipelines_keep(device);
   pipelines_end(&device->pipelines);
   memory_map_end(&device->map);
   pthread_mutex_destroy(&device->lists);
@@ -57,17 +58,18 @@ static pagedrt_status probe_width(pagedrt_device *device) {
   return status;
 }
 
-static pagedrt_status device_open(const char *family, uint32_t threads, pagedrt_device **out) {
+static pagedrt_status device_open(const char *family, const pagedrt_device_options *options, pagedrt_device **out) {
   const char *instruction_set = "", *reason = "no reason given";
   uint32_t threads_used = 0;
-  id<MTLDevice> metal = pagedrt_platform_device(family, threads, &threads_used, &instruction_set, &reason);
+  id<MTLDevice> metal = pagedrt_platform_device(family, options->threads, &threads_used, &instruction_set, &reason);
   if (metal == nil) return error_set(PAGEDRT_DEVICE_ERROR, "family \"%s\": %s", family, reason);
   pagedrt_device *device = NULL;
   pagedrt_status status = device_around(metal, family, &device);
   if (status != PAGEDRT_OK) return status;
   snprintf(device->instruction_set, sizeof device->instruction_set, "%s", instruction_set);
   device->worker_threads = threads_used;
-  status = probe_width(device);
+  status = archive_open(device, options->pipeline_archive);
+  if (status == PAGEDRT_OK) status = probe_width(device);
   if (status != PAGEDRT_OK) {
     object_release(device);
     return status;
@@ -85,24 +87,35 @@ const char *const *pagedrt_families(void) {
 }
 
 pagedrt_status pagedrt_device_create(const char *family, uint32_t threads, pagedrt_device **device) {
+  const pagedrt_device_options options = {.family = family, .threads = threads};
+  return pagedrt_device_open(&options, device);
+}
+
+static pagedrt_status check_options(const pagedrt_device_options *options) {
+  if (options->family != NULL && !family_known(options->family)) {
+    return error_set(PAGEDRT_INVALID_INPUT, "family: \"%s\", expected \"metal\", \"cpu\" or \"simulator\"", options->family);
+  }
+  if (options->threads > pagedrt_platform_most_threads) {
+    return error_set(PAGEDRT_INVALID_INPUT, "threads: %u, expected at most %u, the workers that a device takes here", options->threads,
+                     pagedrt_platform_most_threads);
+  }
+  return archive_check_path(options->pipeline_archive);
+}
+
+pagedrt_status pagedrt_device_open(const pagedrt_device_options *options, pagedrt_device **device) {
   pagedrt_status status = fork_check();
   if (status == PAGEDRT_OK) status = fork_watch();
   if (status != PAGEDRT_OK) return status;
   if (device == NULL) return error_set(PAGEDRT_INVALID_INPUT, "device: NULL, expected a place for the handle");
-  if (family != NULL && !family_known(family)) {
-    return error_set(PAGEDRT_INVALID_INPUT, "family: \"%s\", expected \"metal\", \"cpu\" or \"simulator\"", family);
-  }
-  if (threads > pagedrt_platform_most_threads) {
-    return error_set(PAGEDRT_INVALID_INPUT, "threads: %u, expected at most %u, the workers that a device takes here", threads,
-                     pagedrt_platform_most_threads);
-  }
+  if (options == NULL) return error_set(PAGEDRT_INVALID_INPUT, "options: NULL, expected what the device is to be");
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
-  if (family != NULL) {
-    status = device_open(family, threads, device);
-  } else {
+  status = check_options(options);
+  if (status == PAGEDRT_OK && options->family != NULL) {
+    status = device_open(options->family, options, device);
+  } else if (status == PAGEDRT_OK) {
     status = error_set(PAGEDRT_DEVICE_ERROR, "this build has no device family");
     for (const char *const *best = pagedrt_platform_families; *best != NULL; best++) {
-      status = device_open(*best, threads, device);
+      status = device_open(*best, options, device);
       if (status == PAGEDRT_OK) break;
     }
   }
@@ -125,6 +138,7 @@ pagedrt_status pagedrt_device_close(pagedrt_device *device) {
   NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
   flag_set(&device->closed);
   status = streams_close(device);
+  pipelines_keep(device);
   [pool drain];
   return status;
 }
@@ -157,8 +171,9 @@ pagedrt_status pagedrt_device_get_info(pagedrt_device *device, pagedrt_device_in
 }
 
 pagedrt_status pagedrt_device_get_stats(pagedrt_device *device, pagedrt_stats *stats) {
-  pagedrt_status status = device_usable(device);
+  pagedrt_status status = fork_check();
   if (status != PAGEDRT_OK) return status;
+  if (device == NULL) return error_set(PAGEDRT_INVALID_INPUT, "device: NULL, expected a device");
   if (stats == NULL) return error_set(PAGEDRT_INVALID_INPUT, "stats: NULL, expected a place for them");
   const pagedrt_stats *counters = &device->counters;
   *stats = (pagedrt_stats){
@@ -167,6 +182,9 @@ pagedrt_status pagedrt_device_get_stats(pagedrt_device *device, pagedrt_stats *s
     count_read(&counters->waits),           count_read(&counters->copies),
     count_read(&counters->copied_bytes),    count_read(&counters->pipelines_built),
     count_read(&counters->scratch_prepares), count_read(&counters->gpu_nanoseconds),
+    count_read(&counters->libraries_loaded), count_read(&counters->libraries_compiled),
+    count_read(&counters->archive_hits),    count_read(&counters->archive_added),
+    count_read(&counters->archive_refused), count_read(&counters->archive_unsaved),
   };
   return PAGEDRT_OK;
 }

@@ -5,6 +5,7 @@
 #import <Metal/Metal.h>
 #include <pthread.h>
 
+#include "archive.h"
 #include "kernels.h"
 #include "pagedrt.h"
 
@@ -27,10 +28,13 @@ typedef struct pipeline_cache {
   pthread_rwlock_t lock;   /* guards entries */
   pthread_mutex_t build;   /* held while something is compiled, so that lookups go on */
   pagedrt_library libraries[KERNEL_KINDS];
+  pipeline_archive archive;
   pipeline *entries[KERNEL_INSTANCES][PIPELINE_HEADS];
 } pipeline_cache;
 
 bool pipelines_init(pipeline_cache *cache, pagedrt_device *device);
+/* Writes the archive, where one was asked for. */
+void pipelines_keep(pagedrt_device *device);
 void pipelines_end(pipeline_cache *cache);
 /* The pipeline lives as long as the device. heads: 1, 2, 4 or 8. */
 pagedrt_status pipelines_get(pagedrt_device *device, const kernel_instance *instance, uint32_t heads, const pipeline **found);

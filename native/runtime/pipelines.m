@@ -19,6 +19,12 @@ bool pipelines_init(pipeline_cache *cache, pagedrt_device *device) {
   return true;
 }
 
+void pipelines_keep(pagedrt_device *device) {
+  pthread_mutex_lock(&device->pipelines.build);
+  archive_save(device);
+  pthread_mutex_unlock(&device->pipelines.build);
+}
+
 void pipelines_end(pipeline_cache *cache) {
   for (int i = 0; i < KERNEL_INSTANCES; i++) {
     for (int heads = 0; heads < PIPELINE_HEADS; heads++) {
@@ -29,6 +35,7 @@ void pipelines_end(pipeline_cache *cache) {
     }
   }
   for (int kind = 0; kind < KERNEL_KINDS; kind++) [cache->libraries[kind].metal release];
+  archive_end(&cache->archive);
   pthread_mutex_destroy(&cache->build);
   pthread_rwlock_destroy(&cache->lock);
 }
@@ -53,8 +60,12 @@ static void keep_special_values(MTLCompileOptions *options) {
 /* Called with cache->build held. */
 static pagedrt_status library_load(pagedrt_device *device, kernel_kind kind) {
   pagedrt_library *library = &device->pipelines.libraries[kind];
-  if (library->metal == nil) library->metal = metallib_load(device->metal, kernel_library_names[kind]);
   if (library->metal != nil) return PAGEDRT_OK;
+  library->metal = metallib_load(device->metal, kernel_library_names[kind]);
+  if (library->metal != nil) {
+    count_up(&device->counters.libraries_loaded, 1);
+    return PAGEDRT_OK;
+  }
   const char *source = pagedrt_shader_source(kernel_library_names[kind]);
   if (source == NULL) return error_set(PAGEDRT_DEVICE_ERROR, "library %s: not in this build", kernel_library_names[kind]);
   MTLCompileOptions *options = [[MTLCompileOptions alloc] init];
@@ -65,8 +76,9 @@ static pagedrt_status library_load(pagedrt_device *device, kernel_kind kind) {
   library->metal = [device->metal newLibraryWithSource:text options:options error:&error];
   [text release];
   [options release];
-  if (library->metal != nil) return PAGEDRT_OK;
-  return error_set(PAGEDRT_DEVICE_ERROR, "library %s: %s", kernel_library_names[kind], describe(error));
+  if (library->metal == nil) return error_set(PAGEDRT_DEVICE_ERROR, "library %s: %s", kernel_library_names[kind], describe(error));
+  count_up(&device->counters.libraries_compiled, 1);
+  return PAGEDRT_OK;
 }
 
 /* The function (+1), specialised where its kind takes constants; nil with *error, if the device gave one. */
@@ -92,7 +104,11 @@ static pagedrt_status pipeline_build(pagedrt_device *device, const kernel_instan
   NSError *error = nil;
   id<MTLFunction> function = make_function(device->pipelines.libraries[instance->kind].metal, instance, heads, &error);
   if (function == nil) return error_set(PAGEDRT_DEVICE_ERROR, "function %s: %s", instance->name, describe(error));
-  id<MTLComputePipelineState> state = [device->metal newComputePipelineStateWithFunction:function error:&error];
+  id<MTLComputePipelineState> state = archive_find(device, function);
+  if (state == nil) {
+    state = [device->metal newComputePipelineStateWithFunction:function error:&error];
+    if (state != nil) archive_add(device, function);
+  }
   [function release];
   if (state == nil) return error_set(PAGEDRT_DEVICE_ERROR, "pipeline %s: %s", instance->name, describe(error));
   pipeline *entry = calloc(1, sizeof *entry);

@@ -40,28 +40,32 @@ def messages_of_failed_opens():
     raise AssertionError("opening a device makes more than 20 Metal calls")
 
 
-def check_calls():
+def check_calls(loaded=0):
+    """So many of the three libraries that calls take are loaded, and the others compiled."""
     with pagedrt.Device("cpu") as device:
         cells.check(device, ONE_PASS)
         cells.check(device, TWO_PASS)
+        stats = device.stats
+    assert (stats["libraries_loaded"], stats["libraries_compiled"]) == (loaded, 3 - loaded)
 
 
 def test_none_by_default():
     assert any("newLibraryWithSource" in message for message in messages_of_failed_opens())
+    check_calls()
 
 
 def test_prebuilt_libraries_serve_in_place_of_compiling(prebuilt):
     messages = messages_of_failed_opens()
     assert messages
     assert not any("newLibraryWithSource" in message for message in messages)
-    check_calls()
+    check_calls(loaded=3)
 
 
 def test_a_library_of_its_own_for_each(prebuilt):
     """One that is missing is compiled; those that are there serve still."""
     (prebuilt / "sdpa_one_pass.metallib").unlink()
     (prebuilt / "sdpa_partial.metallib").unlink()
-    check_calls()
+    check_calls(loaded=1)
 
 
 @pytest.mark.parametrize("contents", [b"", b"MT", b"MTLB", b"MTLBof another release", b"\x00" * 4096])

@@ -192,6 +192,8 @@ void step_nothing(session *s) {
   const pagedrt_dispatch *kernel;
   pagedrt_output_spec output;
   pagedrt_library *library;
+  pagedrt_device *device;
+  expect_told(pagedrt_device_open(NULL, &device));
   expect_told(pagedrt_device_close(NULL));
   expect_told(pagedrt_device_library(NULL, NULL, &library));
   expect_told(pagedrt_device_library(s->device, NULL, NULL));

@@ -23,6 +23,9 @@ library.softmetal_testing_set_failure_code.argtypes = [ctypes.c_int64]
 library.softmetal_testing_set_macos.argtypes = [ctypes.c_uint32]
 library.softmetal_testing_set_compile_log.argtypes = [ctypes.c_char_p]
 library.softmetal_testing_set_metallibs.argtypes = [ctypes.c_char_p]
+library.softmetal_testing_set_archives_refused.argtypes = [ctypes.c_bool]
+library.softmetal_testing_pipelines_compiled.restype = ctypes.c_uint64
+library.softmetal_testing_set_device_name.argtypes = [ctypes.c_char_p]
 
 INTERNAL, TIMEOUT, OUT_OF_MEMORY = 1, 2, 8  # MTLCommandBufferError
 
@@ -94,6 +97,32 @@ def metallibs(folder):
         yield
     finally:
         library.softmetal_testing_set_metallibs(None)
+
+
+@contextlib.contextmanager
+def archives_refused():
+    """Metal makes and loads no binary archive."""
+    library.softmetal_testing_set_archives_refused(True)
+    try:
+        yield
+    finally:
+        library.softmetal_testing_set_archives_refused(False)
+
+
+@contextlib.contextmanager
+def device_name(name):
+    """Devices made inside are called so."""
+    kept = name.encode()
+    library.softmetal_testing_set_device_name(kept)
+    try:
+        yield kept
+    finally:
+        library.softmetal_testing_set_device_name(None)
+
+
+def pipelines_compiled():
+    """Pipelines made that no binary archive held, in this process."""
+    return library.softmetal_testing_pipelines_compiled()
 
 
 def calls_made():

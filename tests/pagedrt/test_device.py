@@ -21,6 +21,12 @@ STATS = {
     "pipelines_built",
     "scratch_prepares",
     "gpu_nanoseconds",
+    "libraries_loaded",
+    "libraries_compiled",
+    "archive_hits",
+    "archive_added",
+    "archive_refused",
+    "archive_unsaved",
 }
 
 
@@ -100,12 +106,12 @@ def test_close_is_idempotent():
     assert device.closed
     assert "closed" in repr(device)
     assert (array == 0).all()
+    assert set(device.stats) == STATS
     for use in (
         lambda: device.empty(1, "float32"),
         lambda: device.zeros(1, "float32"),
         lambda: device.asarray(np.zeros(1)),
         lambda: device.stream(),
-        lambda: device.stats,
         lambda: device.info,
         lambda: pagedrt.PagedAttentionScratch(device),
         lambda: device.__enter__(),

@@ -63,8 +63,18 @@ class Stats(Structure):
             "pipelines_built",
             "scratch_prepares",
             "gpu_nanoseconds",
+            "libraries_loaded",
+            "libraries_compiled",
+            "archive_hits",
+            "archive_added",
+            "archive_refused",
+            "archive_unsaved",
         )
     ]
+
+
+class DeviceOptions(Structure):
+    _fields_ = [("family", c_char_p), ("threads", c_uint32), ("pipeline_archive", c_char_p)]
 
 
 class Geometry(Structure):
@@ -148,6 +158,7 @@ SIGNATURES = {
     "version": (c_char_p,),
     "families": (POINTER(c_char_p),),
     "device_create": (c_int, c_char_p, c_uint32, POINTER(HANDLE)),
+    "device_open": (c_int, POINTER(DeviceOptions), POINTER(HANDLE)),
     "device_close": (c_int, HANDLE),
     "device_destroy": (None, HANDLE),
     "device_get_info": (c_int, HANDLE, POINTER(Info)),

@@ -5,7 +5,18 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-from runtime_abi import DEVICE_ERROR, FLOAT32, INVALID_INPUT, OK, Geometry, MicroLaunch, Spec, Split, pagedrt
+from runtime_abi import (
+    DEVICE_ERROR,
+    FLOAT32,
+    INVALID_INPUT,
+    OK,
+    DeviceOptions,
+    Geometry,
+    MicroLaunch,
+    Spec,
+    Split,
+    pagedrt,
+)
 
 
 def geometry_of(case, **changed):
@@ -227,6 +238,42 @@ def test_more_workers_than_a_device_takes(device, family):
     assert pagedrt.error().startswith("threads: 1025, expected at most 1024")
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (b"", 'pipeline_archive: "", expected the path of a file'),
+        (b"/", 'pipeline_archive: "/", expected the path of a file'),
+        (b"/dev/null", 'pipeline_archive: "/dev/null", expected the path of a file'),
+        (b"new/", 'pipeline_archive: "new/", expected the path of a file'),
+        (b"\xff", "pipeline_archive: not UTF-8"),
+        (b"x" * 4096, "pipeline_archive: 4096 bytes, expected a shorter path"),
+    ],
+)
+@pytest.mark.parametrize("family", [b"cpu", b"simulator", b"metal", None])
+def test_a_pipeline_archive_that_is_no_file(device, family, path, said):
+    handle = ctypes.c_void_p()
+    assert pagedrt.device_open(byref(DeviceOptions(family, 0, path)), byref(handle)) == INVALID_INPUT
+    assert pagedrt.error().startswith(said)
+    assert handle.value is None
+
+
+def test_options(tmp_path):
+    handle = ctypes.c_void_p()
+    assert pagedrt.device_open(None, byref(handle)) == INVALID_INPUT
+    assert pagedrt.error().startswith("options: NULL")
+    assert pagedrt.device_open(byref(DeviceOptions(b"gpu", 0, None)), byref(handle)) == INVALID_INPUT
+    assert pagedrt.error().startswith('family: "gpu"')
+    options = DeviceOptions(None, 2, bytes(tmp_path / "pipelines"))
+    for found in (0, 1):
+        other = pagedrt.make("device_open", byref(options))
+        assert pagedrt.info(other).worker_threads == 2
+        pagedrt.check(pagedrt.device_close(other))
+        stats = pagedrt.stats(other)
+        assert (stats.archive_hits, stats.archive_added) == (found, 1 - found)
+        assert (stats.libraries_loaded, stats.libraries_compiled) == (0, 1)
+        pagedrt.device_destroy(other)
+
+
 def test_libraries(device):
     library = ctypes.c_void_p()
     assert pagedrt.device_library(device, b"sdpa", byref(library)) == INVALID_INPUT
@@ -257,6 +304,7 @@ NULL_HANDLES = [
     ("scratch_prepare", (None, None, None, None, None), "scratch: NULL"),
     ("partial_function", (64, FLOAT32, None), "function: NULL"),
     ("device_create", (None, 0, None), "device: NULL"),
+    ("device_open", (None, None), "device: NULL"),
     ("micro_run", (None, None, None), "device: NULL"),
     ("micro_most_simdgroups", (None, None, None), "device: NULL"),
 ]

@@ -13,7 +13,7 @@ SYSTEM_C_HEADERS = {
     f"<{header}.h>"
     for header in (
         *("errno", "limits", "math", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "time"),
-        *("dlfcn", "pthread", "unistd"),
+        *("dlfcn", "pthread", "sys/stat", "unistd"),
     )
 }
 SHARED_WITH_SHADERS = {'"arguments.h"', '"instances.h"'}
