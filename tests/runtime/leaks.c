@@ -72,6 +72,17 @@ static void devices(state *s) {
   pagedrt_device_destroy(device);
 }
 
+/* The file is made at first, and again after every tenth device. */
+static void archived_devices(state *s) {
+  (void)s;
+  static int count;
+  pagedrt_device *device;
+  CHECK(pagedrt_device_open(&(pagedrt_device_options){.threads = 1, .pipeline_archive = "pipelines"}, &device));
+  CHECK(pagedrt_device_close(device));
+  pagedrt_device_destroy(device);
+  if (++count % 10 == 0 && remove("pipelines") != 0) abort();
+}
+
 static int measure(state *s, const char *what, void (*step)(state *), long first, long last) {
   long before = 0;
   for (long i = 0; i < last; i++) {
@@ -102,6 +113,7 @@ int main(void) {
   grew |= measure(&s, "failing call", failing_call, 1000, 20000);
   grew |= measure(&s, "stream, scratch, plan, buffer", handles, 200, 3000);
   grew |= measure(&s, "device", devices, 100, 1000);
+  grew |= measure(&s, "device with an archive", archived_devices, 100, 1000);
   free(queries);
   free(out);
   return grew;

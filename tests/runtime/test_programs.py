@@ -19,7 +19,7 @@ def run(folder: Path, name: str) -> str:
     options = ["-std=gnu11", "-Wall", "-Wextra", "-O1", "-pthread", "-rdynamic", f"-I{INCLUDE}", f"-I{HERE}"]
     link = [str(library), f"-Wl,-rpath,{library.parent}", "-lm"]
     subprocess.run([compiler, *options, str(source), "-o", str(program), *link], check=True)
-    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([str(program)], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
