@@ -53,20 +53,20 @@ inline void finish(thread const State<T, D, HEADS> &state, bool legal, uint head
   }
   for (uint h = 0; h < heads && legal; ++h) {
     threadgroup const float *parts = shared + 1 + h * row;
-    float maximum = -INFINITY;
+    float maximum = NOTHING_SEEN;
     for (uint s = 0; s < place.simdgroups; ++s) {
       const float other = parts[s * part];
       maximum = other > maximum ? other : maximum;
     }
     float sum = 0.0f;
     for (uint s = 0; s < place.simdgroups; ++s) {
-      sum += parts[s * part + 1] * fast::exp(parts[s * part] - reference_of(maximum));
+      sum += parts[s * part + 1] * fast::exp(parts[s * part] - maximum);
     }
     const uint threads = place.simdgroups * SIMD_WIDTH;
     for (uint at = place.simdgroup * SIMD_WIDTH + place.lane; at < uint(head_dim); at += threads) {
       float out = 0.0f;
       for (uint s = 0; s < place.simdgroups; ++s) {
-        out += parts[s * part + 2 + at] * fast::exp(parts[s * part] - reference_of(maximum));
+        out += parts[s * part + 2 + at] * fast::exp(parts[s * part] - maximum);
       }
       store.element(int(h), int(at), out, sum);
     }

@@ -49,7 +49,7 @@ struct OnlineSoftmax {
     }
     UNROLL
     for (int j = 0; j < SCORES; ++j) {
-      maximum[j] = -INFINITY;
+      maximum[j] = NOTHING_SEEN;
       sum[j] = lost_sum[j] = 0.0f;
     }
   }
@@ -111,7 +111,7 @@ struct OnlineSoftmax {
     bool higher = false;
     UNROLL
     for (int j = 0; j < SCORES; ++j) {
-      scores[j] = own(j) % DEPTH < count ? dots[j] * scale : -INFINITY;
+      scores[j] = own(j) % DEPTH < count ? dots[j] * scale : NO_SCORE;
       higher = higher || scores[j] > maximum[j] + RAISE_MARGIN;
     }
     if (simd_max(uint(higher)) != 0) {
@@ -119,7 +119,7 @@ struct OnlineSoftmax {
     }
     UNROLL
     for (int j = 0; j < SCORES; ++j) {
-      weights.own[j] = fast::exp(scores[j] - reference_of(maximum[j]));
+      weights.own[j] = fast::exp(scores[j] - maximum[j]);
       settle(sum[j], lost_sum[j], weights.own[j]);
     }
   }
@@ -129,7 +129,7 @@ struct OnlineSoftmax {
     float factors[HEADS];
     UNROLL
     for (int h = 0; h < HEADS; ++h) {
-      float highest = -INFINITY;
+      float highest = NOTHING_SEEN;
       UNROLL
       for (int i = 0; i < DEPTH; ++i) {
         const float score = owners(scores, h * DEPTH + i);
@@ -137,7 +137,7 @@ struct OnlineSoftmax {
       }
       const float before = owners(maximum, h * DEPTH);
       const bool higher = highest > before + RAISE_MARGIN;
-      factors[h] = higher ? fast::exp(before - reference_of(highest)) : 1.0f;
+      factors[h] = higher ? fast::exp(before - highest) : 1.0f;
       UNROLL
       for (int e = 0; e < L::ELEMENTS; ++e) {
         out[h][e] *= factors[h];

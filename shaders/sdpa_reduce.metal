@@ -39,14 +39,14 @@ template <typename T>
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
   if (simdgroup == 0 && at < args.head_dim && right) {
-    float maximum = -INFINITY;
+    float maximum = NOTHING_SEEN;
     for (uint s = 0; s < simdgroups; ++s) {
       maximum = maximums_of[s] > maximum ? maximums_of[s] : maximum;
     }
     float value = 0.0f;
     float sum = 0.0f;
     for (uint s = 0; s < simdgroups; ++s) {
-      const float weight = fast::exp(maximums_of[s] - reference_of(maximum));
+      const float weight = fast::exp(maximums_of[s] - maximum);
       value += shared[s * SIMD_WIDTH + lane] * weight;
       sum += sums_of[s] * weight;
     }

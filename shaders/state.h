@@ -5,14 +5,13 @@
 
 #include "layout.h"
 
-// What exponents are taken against: nothing seen, or only -inf scores, must not give (-inf) - (-inf).
-inline float reference_of(float maximum) {
-  return maximum == -INFINITY ? 0.0f : maximum;
-}
+// Finite, since fast math takes an infinite constant for a thing that cannot be. A score of -inf weighs 0 against either.
+#define NOTHING_SEEN -3.4028233e38f // a maximum before any score
+#define NO_SCORE -3.4028235e38f     // of a token that is not there: the next float below, so that it weighs 0 too
 
-// An empty context has sum 0 and gives 0.
+// An empty context has sum 0, which is not negative, and gives 0. Compared as bits: a NaN under fast math may equal 0.
 inline float normalised(float out, float sum) {
-  return sum == 0.0f ? 0.0f : out / sum;
+  return as_type<uint>(sum) == 0u ? 0.0f : out / sum;
 }
 
 // A maximum is raised only when a score lies this far above it, so that rescaling, which rounds, is
@@ -44,8 +43,8 @@ struct State {
       for (ushort step = Layout<T, D>::LANES; step < SIMD_WIDTH; step *= 2) {
         const float other = simd_shuffle_xor(maximum[h], step);
         const float highest = other > maximum[h] ? other : maximum[h];
-        const float mine = fast::exp(maximum[h] - reference_of(highest));
-        const float theirs = fast::exp(other - reference_of(highest));
+        const float mine = fast::exp(maximum[h] - highest);
+        const float theirs = fast::exp(other - highest);
         sum[h] = sum[h] * mine + simd_shuffle_xor(sum[h], step) * theirs;
         for (int e = 0; e < ELEMENTS; ++e) {
           out[h][e] = out[h][e] * mine + simd_shuffle_xor(out[h][e], step) * theirs;

@@ -15,7 +15,7 @@ struct WeightedSum {
   uint used; // elements, of one
 
   WeightedSum(uint at, uint head_dim)
-      : maximum(-INFINITY), sum(0.0f), lost_sum(0.0f), lost(0.0f), used(at < head_dim ? 1 : 0) {
+      : maximum(NOTHING_SEEN), sum(0.0f), lost_sum(0.0f), lost(0.0f), used(at < head_dim ? 1 : 0) {
     total[0] = 0.0f;
   }
 
@@ -26,12 +26,12 @@ struct WeightedSum {
       float weights[DEPTH];
       float block_sums[DEPTH];
       float terms[DEPTH];
-      float highest = -INFINITY;
+      float highest = NOTHING_SEEN;
       UNROLL
       for (uint j = 0; j < DEPTH; ++j) {
         const uint own = block + j * stride;
         const bool there = own < blocks;
-        weights[j] = there ? maximums[own] : -INFINITY;
+        weights[j] = there ? maximums[own] : NOTHING_SEEN;
         block_sums[j] = there ? sums[own] : 0.0f;
         terms[j] = there && used > 0 ? partials[ulong(own) * head_dim] : 0.0f;
         highest = weights[j] > highest ? weights[j] : highest;
@@ -41,7 +41,7 @@ struct WeightedSum {
       }
       UNROLL
       for (uint j = 0; j < DEPTH; ++j) {
-        weights[j] = fast::exp(weights[j] - reference_of(maximum));
+        weights[j] = fast::exp(weights[j] - maximum);
         settle(sum, lost_sum, block_sums[j] * weights[j]);
         settle(total[0], lost, terms[j] * weights[j]);
       }
@@ -49,7 +49,7 @@ struct WeightedSum {
   }
 
   void raise(float highest) {
-    const float factor = fast::exp(maximum - reference_of(highest));
+    const float factor = fast::exp(maximum - highest);
     sum *= factor;
     lost_sum *= factor;
     total[0] *= factor;

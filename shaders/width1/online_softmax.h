@@ -2,6 +2,7 @@
 #ifndef PAGEDRT_SHADERS_WIDTH1_ONLINE_SOFTMAX_H
 #define PAGEDRT_SHADERS_WIDTH1_ONLINE_SOFTMAX_H
 
+#include "exponential.h"
 #include "place.h"
 #include "span.h"
 #include "state.h"
@@ -29,7 +30,7 @@ struct OnlineSoftmax {
   OnlineSoftmax(const T *rows, uint heads, int dim, float *, Place)
       : queries(rows, heads, dim), head_dim(dim), settled(false) {
     for (int h = 0; h < HEADS; ++h) {
-      maximum[h] = -INFINITY;
+      maximum[h] = NOTHING_SEEN;
       sum[h] = Vector{};
       clear_row(out[h], head_dim);
     }
@@ -56,7 +57,7 @@ struct OnlineSoftmax {
     for (int h = 0; h < HEADS; ++h) {
       make_room(h, scores[h]);
       for (int i = 0; i < TILE_DEPTH; i += VECTOR_FLOATS) {
-        const Vector weights = exponential(load_vector(&scores[h][i]) - reference_of(maximum[h]));
+        const Vector weights = exponential(load_vector(&scores[h][i]) - maximum[h]);
         store_vector(&scores[h][i], weights);
         sum[h] += weights;
       }
@@ -76,7 +77,7 @@ struct OnlineSoftmax {
       return;
     }
     const float raised = Across<VECTOR_FLOATS / 2>::highest(highest);
-    if (maximum[h] != -INFINITY) { // else nothing was weighed yet
+    if (maximum[h] != NOTHING_SEEN) { // else nothing was weighed yet
       rescale(h, fast::exp(maximum[h] - raised));
     }
     maximum[h] = raised;

@@ -4,6 +4,7 @@
 #define PAGEDRT_SHADERS_WIDTH1_TILE_VECTOR_H
 
 #include "layout.h"
+#include "state.h"
 #include "step.h"
 #include "tiles.h"
 
@@ -161,7 +162,7 @@ __attribute__((noinline)) static void score_block(const bfloat *query, int query
 }
 #endif
 
-// scores[h][i] = scale * query[h] . row i; -inf for rows past the last, which are not read.
+// scores[h][i] = scale * query[h] . row i; NO_SCORE for rows past the last, which are not read.
 template <typename T, int HEADS, typename Q>
 inline void tile_scores(const Q *query, int query_stride, const Rows<T> &rows, int count, int head_dim, float scale,
                         float (&scores)[HEADS][TILE_DEPTH]) {
@@ -175,7 +176,7 @@ inline void tile_scores(const Q *query, int query_stride, const Rows<T> &rows, i
     }
   }
   const Vector numbers = lane_numbers();
-  const Vector none = Vector{} - INFINITY;
+  const Vector none = Vector{} + NO_SCORE;
   for (int h = 0; h < HEADS; ++h) {
     for (int t = 0; t < TILE_DEPTH; t += VECTOR_FLOATS) {
       const Vector scaled = load_vector(&scores[h][t]) * scale;

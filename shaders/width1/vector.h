@@ -134,25 +134,6 @@ struct Across<0> {
   static inline float sum(Vector v) { return v[0]; }
 };
 
-// p * 2^n of each lane, for whole n from -150 to 127.
-ALWAYS_INLINE Vector scaled_by_power(Vector p, Vector n) {
-#if defined(__AVX512F__)
-  return (Vector)_mm512_scalef_ps((__m512)p, (__m512)n);
-#else
-  // two factors: n reaches past what one float exponent holds
-  const Lanes whole = __builtin_convertvector(n, Lanes), first = whole >> 1, second = whole - first;
-  return p * (Vector)((first + 127) << 23) * (Vector)((second + 127) << 23);
-#endif
-}
-
-// What fast::exp gives for each lane, none of which is above 88.
-ALWAYS_INLINE Vector exponential(Vector v) {
-  const Vector least = Vector{} - 104.0f; // exp(-104) rounds to 0
-  Vector n;
-  const Vector p = fast::exp_parts(v < least ? least : v, n);
-  return scaled_by_power(p, n);
-}
-
 static inline bool any_above(Vector v, float limit) {
 #if defined(__AVX512F__)
   return _mm512_cmp_ps_mask((__m512)v, _mm512_set1_ps(limit), _CMP_GT_OQ) != 0;

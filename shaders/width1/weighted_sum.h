@@ -2,6 +2,7 @@
 #ifndef PAGEDRT_SHADERS_WIDTH1_WEIGHTED_SUM_H
 #define PAGEDRT_SHADERS_WIDTH1_WEIGHTED_SUM_H
 
+#include "exponential.h"
 #include "instances.h"
 #include "state.h"
 #include "vector.h"
@@ -20,7 +21,7 @@ struct WeightedSum {
   float lost_sum;
   uint used; // elements
 
-  WeightedSum(uint, uint head_dim) : maximum(-INFINITY), sum(0.0f), lost_sum(0.0f), used(head_dim) {
+  WeightedSum(uint, uint head_dim) : maximum(NOTHING_SEEN), sum(0.0f), lost_sum(0.0f), used(head_dim) {
     for (uint e = 0; e < used; ++e) {
       total[e] = lost[e] = 0.0f;
     }
@@ -44,14 +45,14 @@ struct WeightedSum {
   void weigh(const float *maximums, uint count, float *weights) {
     float highest = maximum;
     for (uint j = 0; j < DEPTH; ++j) {
-      weights[j] = j < count ? maximums[j] : -INFINITY;
+      weights[j] = j < count ? maximums[j] : NOTHING_SEEN;
       highest = weights[j] > highest ? weights[j] : highest;
     }
     if (highest > maximum + RAISE_MARGIN) {
       raise(highest);
     }
     for (uint j = 0; j < DEPTH; j += VECTOR_FLOATS) {
-      store_vector(weights + j, exponential(load_vector(weights + j) - reference_of(maximum)));
+      store_vector(weights + j, exponential(load_vector(weights + j) - maximum));
     }
   }
 
@@ -76,7 +77,7 @@ struct WeightedSum {
   }
 
   void raise(float highest) {
-    const float factor = fast::exp(maximum - reference_of(highest));
+    const float factor = fast::exp(maximum - highest);
     sum *= factor;
     lost_sum *= factor;
     for (uint e = 0; e < used; ++e) {

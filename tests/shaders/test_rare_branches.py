@@ -44,6 +44,19 @@ def test_an_empty_context_gives_0(device, dtype, context):
     assert (cells.run(device, cell, cells.make(cell)) == 0).all()
 
 
+@pytest.mark.parametrize("context", [20, 1100])
+@pytest.mark.parametrize(("score", "mean"), [(-3.4e38, 1), (-3.4028235e38, 0)])
+def test_scores_near_the_least_float(device, context, score, mean):
+    """The maximum of nothing seen is the last float but one: a score below it counts as -inf, one above as itself."""
+    cell = Cell("float32", 32, 1, 1, context, 16)
+    inputs = cells.make(cell)
+    inputs.queries[...] = inputs.key_pages[:, inputs.used] = 0
+    inputs.queries[..., 0] = inputs.scale = 1
+    inputs.key_pages[0, inputs.used, 0] = score
+    inputs.value_pages[:, inputs.used] = 1
+    assert (cells.run(device, cell, inputs) == mean).all()
+
+
 @pytest.mark.parametrize("value", [0.1, 1 / 3])
 def test_a_million_equal_tokens(device, value):
     """In one pass however long the context: sums must not drift with the number of tokens."""
