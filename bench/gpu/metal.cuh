@@ -4,7 +4,6 @@
 #include <cuda_fp16.h>
 
 #define SIMD_WIDTH 32
-#define INFINITY __int_as_float(0x7F800000)
 #define device
 #define thread
 #define threadgroup

@@ -82,6 +82,4 @@ inline To as_type(From) {
   return To();
 }
 
-#define INFINITY __builtin_inff()
-
 #endif
