@@ -74,20 +74,45 @@ ALWAYS_INLINE void score_step(const float *query, int query_stride, const T *con
   }
 }
 
+// more: added to the scores that are there.
 template <int COUNT, int TOKENS>
-ALWAYS_INLINE void store_scores(Vector *sum, float *scores) {
+ALWAYS_INLINE void store_scores(Vector *sum, bool more, float *scores) {
   const Vector total = sums_of(sum);
   UNROLL_VECTORS
   for (int h = 0; h < COUNT; ++h) {
-    __builtin_memcpy(scores + h * TILE_DEPTH, reinterpret_cast<const float *>(&total) + h * TOKENS,
-                     TOKENS * sizeof(float));
+    float *to = scores + h * TILE_DEPTH;
+    const float *from = reinterpret_cast<const float *>(&total) + h * TOKENS;
+    if (more) {
+      for (int t = 0; t < TOKENS; ++t) {
+        to[t] += from[t];
+      }
+    } else {
+      __builtin_memcpy(to, from, TOKENS * sizeof(float));
+    }
   }
 }
 
-// NEXT: rows to prefetch, as many as are read; 0 when another block of heads has done so.
+// The last n elements of a row. Apart from the sums of the others, which must stay in registers.
+template <typename T, int COUNT, int TOKENS>
+__attribute__((noinline)) static void score_tail(const float *query, int query_stride, const T *const *rows, int d,
+                                                 int n, float *scores) {
+  for (int t = 0; t < TOKENS; ++t) {
+    const Vector k = load_part(rows[t] + d, n);
+    for (int h = 0; h < COUNT; ++h) {
+      const Vector q = load_part(query + h * query_stride + d, n);
+      scores[h * TILE_DEPTH + t] += Across<VECTOR_FLOATS / 2>::sum(q * k);
+    }
+  }
+}
+
+// Elements of a row whose scores are summed up apart: a long chain in each lane of a short vector would err too far.
+enum : int { LONGEST_ROW = 512, SEGMENT = VECTOR_FLOATS == 4 ? 128 : LONGEST_ROW };
+
+// Elements begin to end of a row, whole vectors. NEXT: rows to prefetch, as many as are read; 0 when another block of
+// heads has done so.
 template <typename T, int COUNT, int TOKENS, int NEXT>
-__attribute__((noinline)) static void score_block(const float *query, int query_stride, const T *const *rows,
-                                                  ptrdiff_t ahead, int dim, float *scores) {
+__attribute__((noinline)) static void score_segment(const float *query, int query_stride, const T *const *rows,
+                                                    ptrdiff_t ahead, int begin, int end, float *scores) {
   using S = Step<T>;
   enum : int { STEP = S::VECTORS * VECTOR_FLOATS };
   Vector sum[COUNT * TOKENS];
@@ -95,23 +120,29 @@ __attribute__((noinline)) static void score_block(const float *query, int query_
   for (int i = 0; i < COUNT * TOKENS; ++i) {
     sum[i] = Vector{};
   }
-  int d = 0;
-  for (; d + STEP <= dim; d += STEP) {
+  int d = begin;
+  for (; d + STEP <= end; d += STEP) {
     prefetch<T, NEXT>(rows, d, ahead);
     score_step<S, T, COUNT, TOKENS>(query, query_stride, rows, d, sum);
   }
-  if (S::VECTORS > 1 && d + VECTOR_FLOATS <= dim) {
+  if (S::VECTORS > 1 && d + VECTOR_FLOATS <= end) {
     score_step<InOrder, T, COUNT, TOKENS>(query, query_stride, rows, d, sum);
     d += VECTOR_FLOATS;
   }
-  store_scores<COUNT, TOKENS>(sum, scores);
-  for (; d < dim; ++d) { // apart from the sums above, which must stay in registers
-    for (int t = 0; t < TOKENS; ++t) {
-      const float k = float(rows[t][d]);
-      for (int h = 0; h < COUNT; ++h) {
-        scores[h * TILE_DEPTH + t] += query[h * query_stride + d] * k;
-      }
-    }
+  store_scores<COUNT, TOKENS>(sum, begin > 0, scores);
+}
+
+template <typename T, int COUNT, int TOKENS, int NEXT>
+ALWAYS_INLINE void score_block(const float *query, int query_stride, const T *const *rows, ptrdiff_t ahead, int dim,
+                               float *scores) {
+  const int whole = dim / VECTOR_FLOATS * VECTOR_FLOATS;
+  int begin = 0;
+  for (; SEGMENT < LONGEST_ROW && whole - begin > SEGMENT; begin += SEGMENT) {
+    score_segment<T, COUNT, TOKENS, NEXT>(query, query_stride, rows, ahead, begin, begin + SEGMENT, scores);
+  }
+  score_segment<T, COUNT, TOKENS, NEXT>(query, query_stride, rows, ahead, begin, whole, scores);
+  if (whole < dim) {
+    score_tail<T, COUNT, TOKENS>(query, query_stride, rows, whole, dim - whole, scores);
   }
 }
 
@@ -158,7 +189,7 @@ __attribute__((noinline)) static void score_block(const bfloat *query, int query
   if (d < dim) {
     paired_step<COUNT, TOKENS>(query, query_stride, rows, d, dim - d, sum);
   }
-  store_scores<COUNT, TOKENS>(sum, scores);
+  store_scores<COUNT, TOKENS>(sum, false, scores);
 }
 #endif
 
