@@ -28,6 +28,10 @@ static void learn(const softmetal_dispatch *dispatch, double each) {
   if (each > 0) __atomic_store_n(dispatch->group_picoseconds, (uint64_t)each + 1, __ATOMIC_RELAXED);
 }
 
+static uint32_t ranges_of(const job *job) {
+  return __atomic_load_n(&job->ranges_used, __ATOMIC_RELAXED);
+}
+
 static uint64_t chunks_in(const chunk_range *range) {
   uint64_t word = __atomic_load_n(&range->word, __ATOMIC_SEQ_CST);
   return (word >> 32) - (uint32_t)word;
@@ -47,15 +51,16 @@ static bool claim_from(chunk_range *range, bool front, uint64_t *chunk) {
 
 /* The thread's own range first, from its front; then others' from their ends. */
 static bool claim_chunk(job *job, uint32_t own, uint64_t *chunk) {
-  for (uint32_t i = 0; i < job->ranges_used; i++) {
-    if (claim_from(&job->ranges[(own + i) % job->ranges_used], i == 0, chunk)) return true;
+  uint32_t ranges = ranges_of(job);
+  for (uint32_t i = 0; i < ranges; i++) {
+    if (claim_from(&job->ranges[(own + i) % ranges], i == 0, chunk)) return true;
   }
   return false;
 }
 
 static uint64_t chunks_left(const job *job) {
   uint64_t left = 0;
-  for (uint32_t i = 0; i < job->ranges_used; i++) left += chunks_in(&job->ranges[i]);
+  for (uint32_t i = 0, ranges = ranges_of(job); i < ranges; i++) left += chunks_in(&job->ranges[i]);
   return left;
 }
 
@@ -66,7 +71,7 @@ static uint64_t run_chunk(const softmetal_family *family, job *job, uint64_t chu
   char message[FAMILY_MESSAGE];
   if (!family->run(job->dispatch, job->first + first, count, memory, message)) {
     if (__atomic_exchange_n(&job->failed, 1, __ATOMIC_SEQ_CST) == 0) memcpy(job->message, message, FAMILY_MESSAGE);
-    for (uint32_t i = 0; i < job->ranges_used; i++) __atomic_store_n(&job->ranges[i].word, 0, __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0, ranges = ranges_of(job); i < ranges; i++) __atomic_store_n(&job->ranges[i].word, 0, __ATOMIC_SEQ_CST);
   }
   return count;
 }
@@ -201,7 +206,7 @@ static bool help(workers *workers, job *job, const submission *until) {
   bool helped = false;
   uint64_t chunk;
   if (__atomic_fetch_add(&job->helpers, 1, __ATOMIC_SEQ_CST) < __atomic_load_n(&job->limit, __ATOMIC_RELAXED)) {
-    uint32_t own = job->ranges_used > 1 ? 1 + thread->worker % (job->ranges_used - 1) : 0;
+    uint32_t ranges = ranges_of(job), own = ranges > 1 ? 1 + thread->worker % (ranges - 1) : 0;
     while (!reached(until) && claim_chunk(job, own, &chunk)) {
       run_chunk(workers->family, job, chunk, thread->threadgroup_memory);
       helped = true;
